@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <latch>
 #include <thread>
 
 namespace mopvm::test
@@ -30,12 +31,16 @@ TEST_P(Pause, from_another_thread_changes_no_result)
         Exit got;
         {
             const PauseHandle handle = machine->pause_handle();
-            const std::jthread pauser{[&handle](const std::stop_token& stop) {
+            std::latch requested{1};
+            const std::jthread pauser{[&](const std::stop_token& stop) {
+                handle.request();
+                requested.count_down();
                 while (!stop.stop_requested()) {
                     handle.request();
                     std::this_thread::yield();
                 }
             }};
+            requested.wait();
             do {
                 got = machine->run();
                 paused += got.reason == Exit::Reason::paused ? 1 : 0;

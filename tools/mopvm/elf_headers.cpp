@@ -93,7 +93,7 @@ private:
 {
     std::vector<Segment> segments{program.segments().begin(), program.segments().end()};
     std::erase_if(segments, [](const Segment& segment) { return segment.size == 0; });
-    std::ranges::stable_sort(segments, {}, &Segment::address);
+    std::ranges::sort(segments, {}, &Segment::address);
     std::vector<std::string> found;
     for (std::size_t i = 1, reaching = 0; i < segments.size(); ++i) {
         if (last_address(segments[reaching]) >= segments[i].address)
