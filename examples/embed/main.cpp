@@ -17,10 +17,10 @@ int main(int argc, char** argv)
     const auto program = mopvm::Program::from_elf(std::as_bytes(std::span{elf}));
     auto machine = mopvm::Machine::create({.max_cycles = 100'000'000});
     if (!program || !machine || !machine->load(*program))
-        return 124;
+        return std::cerr << "not a program that can be loaded\n", 124;
     const mopvm::Exit exit = machine->run();  // whatever the guest does, it ends here
-    if (exit.reason == mopvm::Exit::Reason::error)
-        std::cerr << mopvm::message(exit.error) << '\n';
     std::cout << name(exit.reason) << " after " << exit.cycles << " cycles\n";
-    return exit.exit_code;
+    if (exit.reason == mopvm::Exit::Reason::exited)
+        return exit.exit_code;
+    return std::cerr << mopvm::message(exit.error) << '\n', 125;
 }

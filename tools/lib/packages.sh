@@ -35,7 +35,7 @@ require_packages()
         [[ " $state" == *" installed "* ]] || missing+=("$package")
     done
     if [[ ${#missing[@]} -eq 0 ]]; then
-        echo "All $# packages are installed."
+        echo "Nothing to install."
         return 0
     fi
 
@@ -51,8 +51,8 @@ require_packages()
         fi
     fi
 
-    echo "Installing: ${missing[*]}"
+    echo "Installing (this can take a few minutes): ${missing[*]}"
     "${as_root[@]}" apt-get -qq update
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null
+        apt-get -qq -o DPkg::Lock::Timeout=300 install --yes --no-install-recommends "${missing[@]}" >/dev/null
 }
