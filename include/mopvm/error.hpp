@@ -29,9 +29,9 @@ enum class ErrorCode : std::uint8_t
     mem_out_of_stack,                ///< The arguments do not fit the stack region.
     mem_page_unaligned_access,       ///< `address` should have been a multiple of the page size.
     mem_write_on_executable_page,    ///< Store to an executable page, or fetch from another;
-                                   ///< `address` is the page number.
-    mem_write_on_frozen_page,  ///< `init_pages` over a frozen page; `address` is its number.
-    unexpected,                ///< An inconsistency that a handler reports; `text` says which.
+                                     ///< `address` is the page number.
+    mem_write_on_frozen_page,        ///< `init_pages` over a frozen page; `address` is its number.
+    unexpected,  ///< An inconsistency that a handler reports; `text` says which.
 
     // The host: not part of what a guest can cause.
     io,                   ///< Reading or writing a stream of the host failed; `text` says how.

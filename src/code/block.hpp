@@ -21,6 +21,7 @@ public:
     explicit Block(std::uint32_t count) noexcept : m_count{count} {}
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
+    ~Block() = default;
 
     /// Bytes that a block of @p count operations takes.
     [[nodiscard]] static constexpr std::size_t bytes(std::uint32_t count) noexcept

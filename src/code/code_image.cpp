@@ -154,8 +154,8 @@ const Block* CodeImage::append_block(CodePage& page,
     const auto count = static_cast<std::uint32_t>(operations.size());
     void* storage = m_storage.allocate(Block::bytes(count), alignof(Block));
     const Block* block = ::new (storage) Block{count};
-    std::uninitialized_copy(operations.begin(), operations.end(),
-                            reinterpret_cast<isa::Operation*>(static_cast<Block*>(storage) + 1));
+    auto* const first = reinterpret_cast<isa::Operation*>(static_cast<Block*>(storage) + 1);
+    std::ranges::uninitialized_copy(operations, std::span{first, count});
     page.operation_count += count;
     page.blocks[pc % page_size / 2].store(block, std::memory_order_release);
     return block;

@@ -10,6 +10,7 @@
 #include <mopvm/config.hpp>
 #include <mopvm/stats.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -269,7 +270,7 @@ private:
         require(count != 0, "no result");
     }
 
-    consteval Slot read_bound_slot(std::string_view word) const
+    [[nodiscard]] consteval Slot read_bound_slot(std::string_view word) const
     {
         const auto slot = read_slot(word);
         require(m_bound[std::to_underlying(slot)], "a slot that is not in the sequence");
@@ -301,10 +302,7 @@ namespace detail
 {
 consteval bool has_row(isa::Opcode opcode)
 {
-    for (const auto& rule : rules)
-        if (rule.opcode == opcode)
-            return true;
-    return false;
+    return std::ranges::any_of(rules, [&](const Rule& rule) { return rule.opcode == opcode; });
 }
 
 consteval bool same_heads_stand_together()

@@ -22,8 +22,8 @@ constexpr std::uint32_t standard_cycles(isa::CostClass cost) noexcept
     case isa::CostClass::alu:
         return 1;
     case isa::CostClass::jump:
-        return 3;
     case isa::CostClass::access:
+    case isa::CostClass::atomic_double:
         return 3;
     case isa::CostClass::double_access:
         return 2;
@@ -33,8 +33,6 @@ constexpr std::uint32_t standard_cycles(isa::CostClass cost) noexcept
         return 32;
     case isa::CostClass::atomic_word:
         return 4;
-    case isa::CostClass::atomic_double:
-        return 3;
     case isa::CostClass::system:
         return 500;
     }

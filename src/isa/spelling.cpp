@@ -91,7 +91,7 @@ std::string_view form(Opcode opcode) noexcept
 std::string hex(std::uint64_t value, std::size_t digits)
 {
     std::array<char, 16> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, 16).ptr;
+    auto* const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, 16).ptr;
     std::string text{buffer.data(), end};
     if (text.size() < digits)
         text.insert(0, digits - text.size(), '0');

@@ -4,6 +4,7 @@
 #include <mopvm/error.hpp>
 #include <mopvm/exit.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -84,15 +85,17 @@ consteval bool rows_follow_the_enumeration()
 }
 static_assert(rows_follow_the_enumeration());
 
+/// A handler may have made its code up: that is `unexpected`.
 const ErrorRow& row(ErrorCode code) noexcept
 {
-    return errors[static_cast<std::size_t>(code)];
+    const auto index = static_cast<std::size_t>(code);
+    return errors[index < errors.size() ? index : static_cast<std::size_t>(ErrorCode::unexpected)];
 }
 
 std::string number(std::uint64_t value, int base)
 {
     std::array<char, 24> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
+    auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
     return (base == 16 ? "0x" : "") + std::string{digits.data(), end};
 }
 
@@ -131,11 +134,8 @@ std::string_view name(Exit::Reason reason) noexcept
 bool has_address(ErrorCode code) noexcept
 {
     static constexpr std::array<std::string_view, 3> numbers{"{address}", "{page}", "{number}"};
-    for (const std::string_view field : numbers) {
-        if (row(code).sentence.contains(field))
-            return true;
-    }
-    return false;
+    return std::ranges::any_of(
+        numbers, [&](std::string_view field) { return row(code).sentence.contains(field); });
 }
 
 std::string message(const Error& error)

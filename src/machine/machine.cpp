@@ -130,8 +130,10 @@ try {
     if (auto loaded = load_code(program); !loaded)
         return std::unexpected{std::move(loaded.error())};
     state.pc = program.entry();
+    // By index and with a copy, as the handler may add further ones.
+    // NOLINTNEXTLINE(modernize-loop-convert)
     for (std::size_t i = 0; i < handlers.size(); ++i) {
-        const auto handler = handlers[i];  // a copy: the handler may add further ones
+        const auto handler = handlers[i];
         if (auto ready = handler->initialize(machine); !ready)
             return std::unexpected{std::move(ready.error())};
     }
@@ -229,8 +231,10 @@ std::optional<Exit> Machine::Impl::system_call(Machine& machine) noexcept
     const std::uint64_t number = state.x[isa::reg_a7];
     if (number == syscall_exit)
         return exited(static_cast<std::int8_t>(state.x[isa::reg_a0]));
+    // By index and with a copy, as the handler may add further ones.
+    // NOLINTNEXTLINE(modernize-loop-convert)
     for (std::size_t i = 0; i < handlers.size(); ++i) {
-        const auto handler = handlers[i];  // a copy: the handler may add further ones
+        const auto handler = handlers[i];
         auto answer = handler->handle(machine);
         if (!answer)
             return failed(std::move(answer.error()));

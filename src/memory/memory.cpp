@@ -145,7 +145,7 @@ Result<void> Memory::init_pages(std::uint64_t address,
         memory::back_pages(*m_space, address, offset + copied);
         std::memmove(m_space->bytes + begin, source.data(), copied);
     }
-    zero(*m_space, address, begin);
+    zero(*m_space, address, begin);  // NOLINT(readability-suspicious-call-argument)
     zero(*m_space, begin + copied, address + size);
 
     std::uint8_t all_flags = 0;

@@ -77,6 +77,8 @@ struct Space
 
     /// Checks that @p page exists and is writable, and marks it dirty. @p address is reported when
     /// it does not exist.
+    // It changes the page, if not the pointers.
+    // NOLINTNEXTLINE(readability-make-member-function-const)
     [[nodiscard]] bool prepare_page(std::uint64_t page,
                                     std::uint64_t address,
                                     Fault& fault) noexcept

@@ -173,9 +173,9 @@ private:
         while (total != length) {
             const auto wanted =
                 static_cast<std::size_t>(std::min<std::uint64_t>(length - total, chunk.size()));
-            const auto got = m_streams->read(std::span{chunk}.first(wanted));
+            auto got = m_streams->read(std::span{chunk}.first(wanted));
             if (!got)
-                return std::unexpected{got.error()};
+                return std::unexpected{std::move(got.error())};
             const auto taken = std::min(*got, wanted);
             if (!memory.write(address + total, std::span{chunk}.first(taken)))
                 return bad_address;

@@ -41,8 +41,8 @@ class CliTest(unittest.TestCase):
 
     def start(self, *words, **options):
         options.setdefault("stdin", subprocess.DEVNULL)
-        return subprocess.Popen([command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                preexec_fn=restore_signals, **options)
+        options.setdefault("stdout", subprocess.PIPE)
+        return subprocess.Popen([command, *words], stderr=subprocess.PIPE, preexec_fn=restore_signals, **options)
 
     def mopvm(self, *words, input=b"", **options):
         """Runs the command to its end; its status may be any but that of a crash."""

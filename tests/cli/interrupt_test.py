@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -65,6 +66,19 @@ class Interrupt(cli.CliTest):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=cli.TIMEOUT), cli.STATUS_INTERRUPTED)
         self.end(process)
+
+    def test_pauses_a_write_to_a_file_that_is_always_ready(self):
+        # 1024 vectors of 768 MiB each: hours of output, unless the Ctrl-C is seen.
+        vectors = struct.pack("<QQ", 0, 768 << 20) * 1024
+        guest = self.file("flood.elf", elf(call(WRITEV, 1, DATA, 1024) + jal(ZERO, 0), vectors))
+        with open(os.devnull, "wb") as sink:
+            process = self.start("run", "--memory", "1024M", "--json", self.path("out.json"), guest, stdout=sink)
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=cli.TIMEOUT)
+        self.assertEqual(process.returncode, cli.STATUS_INTERRUPTED)
+        with open(self.path("out.json")) as result:
+            self.assertEqual(json.load(result)["status"], "paused")
 
     def test_a_guest_that_ends_first_has_exited(self):
         guest = self.file("exit.elf", elf(exit_with(6)))

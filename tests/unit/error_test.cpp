@@ -71,6 +71,14 @@ TEST(Errors, know_whether_they_carry_a_number)
     EXPECT_FALSE(has_address(ErrorCode::external));
 }
 
+TEST(Errors, that_a_handler_made_up_are_unexpected)
+{
+    const auto made_up = static_cast<ErrorCode>(200);
+    EXPECT_EQ(name(made_up), "unexpected");
+    EXPECT_FALSE(has_address(made_up));
+    EXPECT_NE(message({.code = made_up, .text = "why"}).find("why"), std::string::npos);
+}
+
 TEST(Exits, have_names)
 {
     EXPECT_EQ(name(Exit::Reason::exited), "exited");

@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -23,7 +24,7 @@ namespace mopvm::tool
 namespace
 {
 /// Longest line that is taken, in bytes.
-constexpr std::size_t max_line = std::size_t{64} << 20;
+constexpr std::size_t max_line = std::size_t{4} << 20;
 
 /// Reads lines from a descriptor.
 class LineReader
@@ -79,7 +80,7 @@ private:
 [[nodiscard]] Words split_line(const std::string& line)
 {
     if (line.size() > max_line)
-        throw Problem{"the line is longer than 64 MiB"};
+        throw Problem{"the line is longer than 4 MiB"};
     if (line.contains('\0'))
         throw Problem{"the line holds a NUL byte"};
     gint count = 0;
@@ -132,8 +133,13 @@ struct LineResult
     auto json = run_json(options, config, result);
     add_output(json, *streams);
     if (copy) {
-        copy->write(to_line(json));
-        copy->flush();
+        try {
+            copy->write(to_line(json));
+            copy->flush();
+        } catch (const ClosedPipe&) {
+            throw Problem{"cannot write the result to '" + options.json +
+                          "': nobody reads it any more"};
+        }
     }
     return {.json = std::move(json), .processed = !is_host_failure(result.exit)};
 }
@@ -156,6 +162,11 @@ int run_batch(const Command& command, const Options& defaults)
         } catch (const Problem& problem) {
             result.json = {
                 {"status", "usage_error"}, {"line", number}, {"message", problem.what()}};
+            result.processed = false;
+        } catch (const std::bad_alloc&) {
+            result.json = {{"status", "usage_error"},
+                           {"line", number},
+                           {"message", "the host has no memory left for this line"}};
             result.processed = false;
         }
         out.write(to_line(result.json));

@@ -106,18 +106,18 @@ public:
 
     void begin(const Program& program, const std::string& elf)
     {
-        Json head = {{"elf", elf},
-                     {"entry", hex(program.entry())},
-                     {"vm_version", static_cast<unsigned>(m_listing->isa.version)}};
+        const Json head = {{"elf", elf},
+                           {"entry", hex(program.entry())},
+                           {"vm_version", static_cast<unsigned>(m_listing->isa.version)}};
         auto text = to_line(head);
         text.resize(text.rfind('}'));
-        m_out->write(text + ",\"segments\":[");
+        m_out->write(text + R"(,"segments":[)");
     }
     void begin_segment(const Segment& segment, std::size_t length)
     {
-        m_out->write((m_first_segment ? "\n" : ",\n") + std::string{"{\"address\":\""} +
-                     hex(segment.address + segment.padding) +
-                     "\",\"length\":" + std::to_string(length) + ",\"operations\":[");
+        m_out->write((m_first_segment ? "\n" : ",\n") + std::string{R"({"address":")"} +
+                     hex(segment.address + segment.padding) + R"(","length":)" +
+                     std::to_string(length) + R"(,"operations":[)");
         m_first_segment = false;
         m_first_group = true;
     }

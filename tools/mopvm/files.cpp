@@ -69,7 +69,7 @@ std::vector<std::byte> read_program_file(const std::string& path)
         fail(what, path, "it is a directory");
     if (!S_ISREG(status.st_mode))
         fail(what, path, "it is not a regular file");
-    const auto too_large = "it is larger than 1 GiB, the largest guest memory";
+    const auto* const too_large = "it is larger than 1 GiB, the largest guest memory";
     if (std::cmp_greater(status.st_size, max_program_file))
         fail(what, path, too_large);
 

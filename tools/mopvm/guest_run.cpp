@@ -143,7 +143,7 @@ private:
 RunResult run_guest(const Options& options,
                     const Config& config,
                     std::span<const std::byte> file,
-                    std::shared_ptr<GuestStreams> streams)
+                    const std::shared_ptr<GuestStreams>& streams)
 {
     std::vector<std::shared_ptr<WatchedSyscalls>> watched;
     auto machine = make_machine(options, config, streams, watched);

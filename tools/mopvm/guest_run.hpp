@@ -42,7 +42,7 @@ struct RunResult
 [[nodiscard]] RunResult run_guest(const Options& options,
                                   const Config& config,
                                   std::span<const std::byte> file,
-                                  std::shared_ptr<GuestStreams> streams);
+                                  const std::shared_ptr<GuestStreams>& streams);
 
 /// True when the host, not the guest, is why the run ended.
 [[nodiscard]] bool is_host_failure(const Exit& exit) noexcept;

@@ -132,7 +132,7 @@ struct Report
         text += "loads     yes: " + std::to_string(*report.loaded_bytes) +
                 " bytes of segments and stack; a node charges " +
                 std::to_string(load_cycles(*report.loaded_bytes)) + " cycles for them\n";
-    else
+    else if (report.refusal)
         text += "loads     no: " + std::string{name(report.refusal->code)} + ": " +
                 printable(message(*report.refusal)) + "\n";
     for (const auto& warning : report.warnings)

@@ -31,7 +31,8 @@ extern "C" void on_interrupt(int /*signal*/)
 {
     const auto saved = errno;
     arrived = true;
-    running->request();
+    if (running)
+        running->request();
     const char byte = 0;
     [[maybe_unused]] const auto written = ::write(wake_pipe[1], &byte, 1);
     errno = saved;
@@ -73,12 +74,16 @@ bool wait_for(int fd, short events) noexcept
 {
     while (true) {
         std::array<pollfd, 2> waited{{{fd, events, 0}, {wake_pipe[0], POLLIN, 0}}};
-        if (::poll(waited.data(), waited.size(), -1) <= 0)
-            continue;
-        if (waited[0].revents != 0)
-            return true;
+        if (::poll(waited.data(), waited.size(), -1) < 0) {
+            if (errno == EINTR || errno == EAGAIN)
+                continue;
+            return true;  // the stream itself will say what is wrong
+        }
+        // First, as a stream that is always ready must not keep a Ctrl-C from being seen.
         if (waited[1].revents != 0)
             return false;
+        if (waited[0].revents != 0)
+            return true;
     }
 }
 }  // namespace mopvm::tool

@@ -183,6 +183,7 @@ int main(int argc, char** argv)
 {
     // A reader that goes away is an error of writing, not the end of the process.
     (void)std::signal(SIGPIPE, SIG_IGN);
+    (void)std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow further
     mopvm::tool::reserve_standard_descriptors();
     return mopvm::tool::guarded_main(argc, argv);
 }

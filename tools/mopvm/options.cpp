@@ -23,6 +23,7 @@ namespace
 {
     std::uint64_t value = 0;
     const auto* const end = text.data() + text.size();
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): `end` says where it ends.
     const auto [stop, error] = std::from_chars(text.data(), end, value);
     if (text.empty() || error != std::errc{} || stop != end)
         return std::nullopt;
@@ -246,7 +247,7 @@ void add_decoding_options(CLI::App& app, Options& options)
 void add_loading_options(CLI::App& app, Options& options)
 {
     add_text(app, "--backend", "NAME",
-             "Engine: interpreter, asm (the best that is built in); never changes a result",
+             "Engine, or auto (the best that is built in); never changes a result",
              [&](const std::string& text) {
                  if (text.empty())
                      throw CLI::ValidationError{"--backend", "the name of an engine is missing"};

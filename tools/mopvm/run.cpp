@@ -54,7 +54,7 @@ std::unique_ptr<CLI::App> make_run_parser(const Command& command, Options& optio
 }
 
 int run(const Command& command, const Words& words)
-try {
+{
     Options options;
     const auto app = make_run_parser(command, options);
     if (!parse(*app, options, words, AfterElf::guest)) {
@@ -62,8 +62,10 @@ try {
         return status_success;
     }
     set_log_level(options.log_level);
-    return options.batch.empty() ? run_one(options) : run_batch(command, options);
-} catch (const ClosedPipe&) {
-    throw Problem{"cannot write the result: nobody reads it any more"};
+    try {
+        return options.batch.empty() ? run_one(options) : run_batch(command, options);
+    } catch (const ClosedPipe&) {
+        throw Problem{"cannot write the result: nobody reads it any more"};
+    }
 }
 }  // namespace mopvm::tool

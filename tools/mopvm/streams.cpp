@@ -28,6 +28,7 @@ try {
 }
 }  // namespace
 
+// It moves the stream on. NOLINTNEXTLINE(readability-make-member-function-const)
 Result<std::size_t> StreamInput::read(std::span<std::byte> to) noexcept
 {
     std::size_t length = 0;

@@ -109,6 +109,7 @@ void Symbols::find_symbols()
     if (::elf_version(EV_CURRENT) == EV_NONE)
         return;
     // libelf takes the image by a pointer to mutable bytes, and only reads them.
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
     auto* const image = const_cast<char*>(reinterpret_cast<const char*>(file.data()));
     const std::unique_ptr<Elf, ElfCloser> elf{::elf_memory(image, file.size())};
     if (!elf || ::elf_kind(elf.get()) != ELF_K_ELF || ::gelf_getclass(elf.get()) != ELFCLASS64)
