@@ -70,9 +70,10 @@ class Interrupt(cli.CliTest):
     def test_pauses_a_write_to_a_file_that_is_always_ready(self):
         # 1024 vectors of 768 MiB each: hours of output, unless the Ctrl-C is seen.
         vectors = struct.pack("<QQ", 0, 768 << 20) * 1024
-        guest = self.file("flood.elf", elf(call(WRITEV, 1, DATA, 1024) + jal(ZERO, 0), vectors))
+        guest = self.file("flood.elf", elf(call(WRITE, 2, DATA, 1) + call(WRITEV, 1, DATA, 1024) + SPIN, vectors))
         with open(os.devnull, "wb") as sink:
             process = self.start("run", "--memory", "1024M", "--json", self.path("out.json"), guest, stdout=sink)
+            process.stderr.read(1)  # it is about to write
             time.sleep(0.2)
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=cli.TIMEOUT)
