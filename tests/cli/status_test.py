@@ -166,5 +166,23 @@ class Streams(cli.CliTest):
         self.assertIn("UTF-8", result["error_detail"]["text"])
 
 
+class HostTrouble(cli.CliTest):
+    def test_help_without_a_reader_is_no_error(self):
+        for words in (("--help",), ("run", "--help"), ("info", "--help"), ("disasm", "--help")):
+            read_end, write_end = os.pipe()
+            os.close(read_end)
+            with open(write_end, "wb") as nobody:
+                process = self.start(*words, stdout=nobody)
+            _, err = process.communicate(timeout=cli.TIMEOUT)
+            self.assertEqual((process.returncode, err), (0, b""), words)
+
+    def test_a_file_that_may_not_grow_is_an_unwritable_one(self):
+        guest = self.file("guest.elf", elf(exit_with(3)))
+        done = subprocess.run(["bash", "-c", 'ulimit -f 0; exec "$@"', "bash", cli.command, "run",
+                               "--json", self.path("full.json"), guest], stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=cli.TIMEOUT, check=False)
+        self.assert_problem(done, "full.json")
+
+
 if __name__ == "__main__":
     cli.main()
