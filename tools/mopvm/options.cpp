@@ -246,8 +246,7 @@ void add_decoding_options(CLI::App& app, Options& options)
 
 void add_loading_options(CLI::App& app, Options& options)
 {
-    add_text(app, "--backend", "NAME",
-             "Engine (the best that is built in); never changes a result",
+    add_text(app, "--backend", "NAME", "Engine (the best that is built in); never changes a result",
              [&](const std::string& text) {
                  if (text.empty())
                      throw CLI::ValidationError{"--backend", "the name of an engine is missing"};
