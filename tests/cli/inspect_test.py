@@ -167,7 +167,8 @@ class HostileFiles(cli.CliTest):
             if chance.random() < 0.2:
                 content = content[:chance.randrange(len(content))]
             path = self.file("guest.elf", bytes(content))
-            for words in (["run", "--max-cycles", "100000"], ["info"], ["disasm", "--mop"]):
+            for words in (["run", "--max-cycles", "100000"], ["compare", "--repeat", "1", "--max-cycles", "100000"],
+                          ["info"], ["disasm", "--mop"]):
                 done = self.mopvm(*words, path)
                 with self.subTest(seed=self.SEED, turn=turn, words=words):
                     self.assertIn(done.returncode, (*range(128), 255) if words[0] == "run" else (0, cli.STATUS_VM_ERROR))

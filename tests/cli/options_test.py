@@ -107,7 +107,7 @@ class OtherCommands(cli.CliTest):
         self.guest = self.file("guest.elf", elf(exit_with(5)))
 
     def test_help_has_examples_everywhere(self):
-        for words in (["--help"], ["-h"], ["run", "--help"], ["info", "--help"], ["disasm", "-h"]):
+        for words in (["--help"], ["-h"], ["run", "--help"], ["compare", "--help"], ["info", "--help"], ["disasm", "-h"]):
             done = self.mopvm(*words)
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             self.assertIn(b"Usage: mopvm ", done.stdout)
@@ -126,7 +126,7 @@ class OtherCommands(cli.CliTest):
 
     def test_unknown_subcommands(self):
         self.assert_problem(self.mopvm(), "subcommand")
-        for name in ("compare", "trace", "profile", "advise", "coverage", "debug", "snapshot", "Run", "", "--bogus"):
+        for name in ("trace", "profile", "advise", "coverage", "debug", "snapshot", "Run", "", "--bogus"):
             self.assert_problem(self.mopvm(name), "subcommand")
 
     def test_bad_options_of_info_and_disasm(self):

@@ -168,7 +168,7 @@ class Streams(cli.CliTest):
 
 class HostTrouble(cli.CliTest):
     def test_help_without_a_reader_is_no_error(self):
-        for words in (("--help",), ("run", "--help"), ("info", "--help"), ("disasm", "--help")):
+        for words in (("--help",), ("run", "--help"), ("compare", "--help"), ("info", "--help"), ("disasm", "--help")):
             read_end, write_end = os.pipe()
             os.close(read_end)
             with open(write_end, "wb") as nobody:

@@ -129,7 +129,11 @@ struct LineResult
         copy.emplace(options.json);
 
     const auto streams = std::make_shared<CapturedStreams>(std::move(input));
-    const auto result = run_guest(options, config, file, streams);
+    RunResult result;
+    {
+        const InterruptGuard guard;
+        result = run_guest(options, config, file, streams);
+    }
     auto json = run_json(options, config, result);
     add_output(json, *streams);
     if (copy) {

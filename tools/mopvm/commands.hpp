@@ -40,6 +40,9 @@ void set_log_level(const std::string& level);
 /// `mopvm run --batch FILE`; @p defaults are the options that hold for every line.
 [[nodiscard]] int run_batch(const Command& command, const Options& defaults);
 
+/// `mopvm compare ELF [ARGS…]`
+[[nodiscard]] int compare(const Command& command, const Words& words);
+
 /// `mopvm info ELF`
 [[nodiscard]] int info(const Command& command, const Words& words);
 

@@ -140,10 +140,10 @@ private:
 }
 }  // namespace
 
-RunResult run_guest(const Options& options,
-                    const Config& config,
-                    std::span<const std::byte> file,
-                    const std::shared_ptr<GuestStreams>& streams)
+RunResult run_program(const Options& options,
+                      const Config& config,
+                      const Program& program,
+                      const std::shared_ptr<GuestStreams>& streams)
 {
     std::vector<std::shared_ptr<WatchedSyscalls>> watched;
     auto machine = make_machine(options, config, streams, watched);
@@ -155,10 +155,7 @@ RunResult run_guest(const Options& options,
     }
 
     const Stopwatch load_watch;
-    auto program = Program::from_elf(file);
-    if (!program)
-        return load_failure(std::move(program.error()));
-    const auto loaded = machine->load(*program, options.guest_arguments());
+    const auto loaded = machine->load(program, options.guest_arguments());
     const auto load_ns = load_watch.nanoseconds();
     if (!loaded) {
         auto result = load_failure(loaded.error());
@@ -166,14 +163,15 @@ RunResult run_guest(const Options& options,
         return result;
     }
     spdlog::info("loaded {}: {} bytes of segments and stack, entry {}, engine {}",
-                 printable(options.elf), *loaded, hex(program->entry()), machine->config().backend);
-    for (const auto& segment : program->segments())
+                 printable(options.elf), *loaded, hex(program.entry()), machine->config().backend);
+    for (const auto& segment : program.segments())
         spdlog::debug("segment at {}: {} bytes in memory, {} from the file", hex(segment.address),
                       segment.size, segment.file_size);
 
     RunResult result;
+    result.loaded = true;
     {
-        const InterruptGuard guard{machine->pause_handle()};
+        const PauseTarget target{machine->pause_handle()};
         const Stopwatch run_watch;
         const auto start = time_stamp();
         result.exit = machine->run();
@@ -187,8 +185,22 @@ RunResult run_guest(const Options& options,
     const bool in_syscall =
         result.exit.error.code == ErrorCode::invalid_ecall ||
         std::ranges::any_of(watched, [](const auto& handler) { return handler->failed(); });
-    result.message = describe_end(result.exit, *machine, *program, in_syscall);
+    result.message = describe_end(result.exit, *machine, program, in_syscall);
     spdlog::info("{} after {} cycles", name(result.exit.reason), result.exit.cycles);
+    return result;
+}
+
+RunResult run_guest(const Options& options,
+                    const Config& config,
+                    std::span<const std::byte> file,
+                    const std::shared_ptr<GuestStreams>& streams)
+{
+    const Stopwatch parse_watch;
+    auto program = Program::from_elf(file);
+    const auto parse_ns = parse_watch.nanoseconds();
+    auto result = program ? run_program(options, config, *program, streams)
+                          : load_failure(std::move(program.error()));
+    result.host.load_ns += parse_ns;
     return result;
 }
 

@@ -31,13 +31,21 @@ struct HostCost
 struct RunResult
 {
     Exit exit;
+    bool loaded = false;  ///< The program could be loaded, and began to run.
     std::array<std::uint64_t, 32> registers{};
     Stats stats;
     HostCost host;
     std::string message;  ///< One sentence.
 };
 
-/// Loads and runs the program @p file as @p options and their @p config say.
+/// Loads and runs @p program as @p options and their @p config say. An `InterruptGuard` must live.
+/// @throws Problem  when @p config is refused, std::bad_alloc
+[[nodiscard]] RunResult run_program(const Options& options,
+                                    const Config& config,
+                                    const Program& program,
+                                    const std::shared_ptr<GuestStreams>& streams);
+
+/// Parses the program @p file and does the same; `load_ns` of the result includes the parsing.
 /// @throws Problem  when @p config is refused, std::bad_alloc
 [[nodiscard]] RunResult run_guest(const Options& options,
                                   const Config& config,

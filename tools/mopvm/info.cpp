@@ -145,6 +145,7 @@ int info(const Command& command, const Words& words)
 {
     Options options;
     const auto app = make_parser(command);
+    add_engine_options(*app, options);
     add_loading_options(*app, options);
     add_decoding_options(*app, options);
     add_json_flag(*app, options);

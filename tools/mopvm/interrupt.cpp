@@ -12,16 +12,16 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <optional>
 #include <utility>
 
 namespace mopvm::tool
 {
 namespace
 {
-/// What the signal handler touches; set before it is installed.
-std::optional<PauseHandle> running;
+/// The machine to pause; null while none runs.
+std::atomic<const PauseHandle*> running = nullptr;
 std::atomic<bool> arrived = false;
+static_assert(decltype(running)::is_always_lock_free, "the signal handler reads it");
 /// Written by the handler, so that a poll that is about to begin ends too.
 std::array<int, 2> wake_pipe{-1, -1};
 
@@ -31,20 +31,19 @@ extern "C" void on_interrupt(int /*signal*/)
 {
     const auto saved = errno;
     arrived = true;
-    if (running)
-        running->request();
+    if (const auto* const pause = running.load())
+        pause->request();
     const char byte = 0;
     [[maybe_unused]] const auto written = ::write(wake_pipe[1], &byte, 1);
     errno = saved;
 }
 }  // namespace
 
-InterruptGuard::InterruptGuard(PauseHandle pause)
+InterruptGuard::InterruptGuard()
 {
     if (::pipe2(wake_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0)
         throw Problem{"the host refused a pipe: too many files are open"};
     arrived = false;
-    running = std::move(pause);
 
     ::sigaction(SIGINT, nullptr, &previous_action);
     if (previous_action.sa_handler == SIG_IGN)
@@ -58,11 +57,23 @@ InterruptGuard::InterruptGuard(PauseHandle pause)
 InterruptGuard::~InterruptGuard()
 {
     ::sigaction(SIGINT, &previous_action, nullptr);
-    running.reset();
     for (int& end : wake_pipe) {
         ::close(end);
         end = -1;
     }
+}
+
+PauseTarget::PauseTarget(PauseHandle pause) noexcept : m_pause{std::move(pause)}
+{
+    running = &m_pause;
+    // One that came before there was a machine.
+    if (arrived)
+        m_pause.request();
+}
+
+PauseTarget::~PauseTarget()
+{
+    running = nullptr;
 }
 
 bool interrupted() noexcept

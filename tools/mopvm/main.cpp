@@ -41,6 +41,25 @@ constexpr std::array commands{
         .main = run,
     },
     Command{
+        .name = "compare",
+        .usage = "[OPTIONS] ELF [ARGS...]",
+        .description = "Runs a program with fusion off and on, on every engine, and compares "
+                       "cycles, time, and what was fused.",
+        .examples =
+            "Examples:\n"
+            "  mopvm compare bigint.elf\n"
+            "  mopvm compare --repeat 20 --backend interpreter interp.elf 2000\n"
+            "  mopvm compare sha256.elf < message.txt    (every run gets the same input)\n"
+            "  mopvm compare --json result.json --vm-version 1 script.elf\n"
+            "  mopvm compare --json - bigint.elf         (JSON in place of the tables)\n"
+            "\n"
+            "What the guest writes is compared and not shown: mopvm run shows it.\n"
+            "Exit status: 0 when all runs ended with the same exit code, whatever it is, and\n"
+            "the same output; 125 when they did not, or the VM stopped one with an error;\n"
+            "124 as for run; 130 when Ctrl-C ended it, with what was measured so far.\n",
+        .main = compare,
+    },
+    Command{
         .name = "info",
         .usage = "[OPTIONS] ELF",
         .description = "Shows segments, entry, what loading costs in cycles, whether the program "
@@ -109,6 +128,7 @@ void print(const std::string& text)
            "\n"
            "Examples:\n"
            "  mopvm run hello.elf\n"
+           "  mopvm compare hello.elf\n"
            "  mopvm info hello.elf\n"
            "  mopvm disasm --mop hello.elf\n"
            "  mopvm run --help\n";

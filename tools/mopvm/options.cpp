@@ -18,6 +18,9 @@ namespace mopvm::tool
 {
 namespace
 {
+/// Runs that `compare` times of each series at most.
+constexpr std::uint64_t max_repeat = 1'000'000;
+
 /// The decimal number that @p text is, or nothing.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text) noexcept
 {
@@ -139,6 +142,25 @@ void add_file(CLI::App& app,
     });
 }
 
+void add_backend(CLI::App& app, const std::string& description, Options& options)
+{
+    add_text(app, "--backend", "NAME", description, [&](const std::string& text) {
+        if (text.empty())
+            throw CLI::ValidationError{"--backend", "the name of an engine is missing"};
+        options.backend = text;
+    });
+}
+
+/// Makes @p app take the option @p name of another command only to say @p why it is none here.
+void refuse(CLI::App& app, const std::string& name, int values, const std::string& why)
+{
+    app.add_option(
+           name,
+           [name, why](const CLI::results_t&) -> bool { throw CLI::ValidationError{name, why}; })
+        ->expected(values)
+        ->group("");
+}
+
 /// The words of a command line, told apart.
 struct SplitWords
 {
@@ -207,10 +229,13 @@ Config Options::config() const
     config.memory_size = memory;
     config.count_operations = stats;
     const auto available = backends();
-    if (!backend.empty() && std::ranges::find(available, backend) == available.end())
-        throw Problem{"the backend '" + printable(backend) +
-                      "' is not built in or cannot run on this host; there is: " + list(available)};
     config.backend = backend.empty() ? std::string{available.front()} : backend;
+    if (std::ranges::find(available, config.backend) == available.end()) {
+        const auto machine = Machine::create({.backend = config.backend});
+        throw Problem{"the backend '" + printable(backend) + "' cannot be used: " +
+                      (machine ? "it is no name of one" : printable(machine.error().text)) +
+                      "; there is: " + list(available)};
+    }
     return config;
 }
 
@@ -244,16 +269,15 @@ void add_decoding_options(CLI::App& app, Options& options)
                "Instruction set (imcb; imc for version 0)", options.isa);
 }
 
-void add_loading_options(CLI::App& app, Options& options)
+void add_engine_options(CLI::App& app, Options& options)
 {
-    add_text(app, "--backend", "NAME", "Engine (the best that is built in); never changes a result",
-             [&](const std::string& text) {
-                 if (text.empty())
-                     throw CLI::ValidationError{"--backend", "the name of an engine is missing"};
-                 options.backend = text;
-             });
+    add_backend(app, "Engine (the best that is built in); never changes a result", options);
     add_choice(app, "--mop", {"on", "off"}, "Macro-op fusion (on; off for version 0)",
                [&](const std::string& text) { options.mop = text == "on"; });
+}
+
+void add_loading_options(CLI::App& app, Options& options)
+{
     add_value(app, "--memory", "SIZE", "Guest memory in bytes, or with K or M behind it (4M)",
               "a multiple of 256K from 256K to 1024M, for example 4M",
               [&](const std::string& text) {
@@ -266,7 +290,7 @@ void add_loading_options(CLI::App& app, Options& options)
     app.add_flag("--no-argv0", options.no_argv0, "Pass ARGS alone")->disable_flag_override();
 }
 
-void add_run_options(CLI::App& app, Options& options)
+void add_execution_options(CLI::App& app, Options& options)
 {
     add_choice(app, "--cost", {"standard", "constant", "zero"}, "Cost model (standard)",
                options.cost);
@@ -278,6 +302,10 @@ void add_run_options(CLI::App& app, Options& options)
               });
     add_choice(app, "--syscalls", {"ckb", "posix"},
                "System calls: the chain's alone, or Linux numbers too (posix)", options.syscalls);
+}
+
+void add_run_options(CLI::App& app, Options& options)
+{
     app.add_flag("--host-time", options.host_time,
                  "Let posix guests see the time; runs are no longer repeatable")
         ->disable_flag_override();
@@ -287,6 +315,22 @@ void add_run_options(CLI::App& app, Options& options)
     add_file(app, "--stdin", "The guest's input; - is stdin (-; empty in a batch)",
              options.stdin_file);
     add_file(app, "--batch", "Run one case for each line of FILE; - is stdin", options.batch);
+}
+
+void add_compare_options(CLI::App& app, Options& options)
+{
+    add_backend(app, "The one engine to run on (all that are built in)", options);
+    add_value(app, "--repeat", "N", "Time each series N times; the fastest counts (5)",
+              "a decimal number from 1 to 1000000", [&](const std::string& text) {
+                  options.repeat = parse_number(text).value_or(0);
+                  return options.repeat >= 1 && options.repeat <= max_repeat;
+              });
+    add_file(app, "--json", "Write one JSON object too; - is stdout, in place of the tables",
+             options.json);
+    add_file(app, "--stdin", "The guest's input, the same for every run; - is stdin (-)",
+             options.stdin_file);
+    refuse(app, "--mop", 1, "every program is run with fusion off and on");
+    refuse(app, "--host-time", 0, "a guest that sees the time is not the same in any two runs");
 }
 
 void add_json_flag(CLI::App& app, Options& options)

@@ -34,9 +34,10 @@ struct Options
     std::string syscalls = "posix";
     bool host_time = false;
     bool stats = false;
-    std::string json;        ///< Empty: none; `-`: stdout.
-    std::string stdin_file;  ///< Empty: the default of the command; `-`: stdin.
-    std::string batch;       ///< Empty: not a batch.
+    std::string json;          ///< Empty: none; `-`: stdout.
+    std::string stdin_file;    ///< Empty: the default of the command; `-`: stdin.
+    std::string batch;         ///< Empty: not a batch.
+    std::uint64_t repeat = 5;  ///< How often `compare` times each series.
     std::string log_level = "warn";
 
     /// The configuration of the machine, with the defaults that depend on the version.
@@ -51,10 +52,17 @@ struct Options
 void add_general_options(CLI::App& app, Options& options);
 /// Adds --vm-version and --isa.
 void add_decoding_options(CLI::App& app, Options& options);
+/// Adds --backend and --mop.
+void add_engine_options(CLI::App& app, Options& options);
 /// Adds the other options that decide how a program is loaded.
 void add_loading_options(CLI::App& app, Options& options);
+/// Adds the options that decide what a run may do and cost.
+void add_execution_options(CLI::App& app, Options& options);
 /// Adds the options of `run` alone.
 void add_run_options(CLI::App& app, Options& options);
+/// Adds the options of `compare` alone, and refuses those of `run` that would leave it nothing to
+/// compare.
+void add_compare_options(CLI::App& app, Options& options);
 
 /// Adds --json of commands whose only output is a report: a flag that may name a file.
 void add_json_flag(CLI::App& app, Options& options);

@@ -4,11 +4,11 @@
 #include "commands.hpp"
 #include "files.hpp"
 #include "guest_run.hpp"
+#include "interrupt.hpp"
 #include "problem.hpp"
 #include "run_report.hpp"
 #include "streams.hpp"
 
-#include <unistd.h>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -21,16 +21,17 @@ namespace
 {
     const auto config = options.config();
     const auto file = read_program_file(options.elf);
-    auto input = options.stdin_file.empty() || options.stdin_file == "-"
-                     ? StreamInput{STDIN_FILENO}
-                     : StreamInput{open_input(options.stdin_file)};
+    auto input = named_input(options.stdin_file);
     // Opened before the run: whoever cannot have the result need not wait for it.
     std::optional<Output> json;
     if (!options.json.empty())
         json.emplace(options.json);
 
-    const auto result =
-        run_guest(options, config, file, std::make_shared<HostStreams>(std::move(input)));
+    RunResult result;
+    {
+        const InterruptGuard guard;
+        result = run_guest(options, config, file, std::make_shared<HostStreams>(std::move(input)));
+    }
     if (result.exit.reason != Exit::Reason::exited)
         (void)std::fputs(("mopvm: " + result.message + "\n").c_str(), stderr);
     if (options.stats)
@@ -46,8 +47,10 @@ namespace
 std::unique_ptr<CLI::App> make_run_parser(const Command& command, Options& options)
 {
     auto app = make_parser(command);
+    add_engine_options(*app, options);
     add_loading_options(*app, options);
     add_decoding_options(*app, options);
+    add_execution_options(*app, options);
     add_run_options(*app, options);
     add_general_options(*app, options);
     return app;

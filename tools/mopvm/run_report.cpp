@@ -6,8 +6,8 @@
 #include "text.hpp"
 
 #include <glib.h>
-#include <cstdio>
 #include <memory>
+#include <numeric>
 
 namespace mopvm::tool
 {
@@ -145,23 +145,27 @@ void add_output(Json& json, const CapturedStreams& streams)
     json["truncated"] = streams.truncated(1) || streams.truncated(2);
 }
 
+std::uint64_t fused_operations(const Stats& stats) noexcept
+{
+    return std::accumulate(stats.fused.begin(), stats.fused.end(), std::uint64_t{0});
+}
+
+double percent_of_operations(std::uint64_t count, const Stats& stats) noexcept
+{
+    return stats.operations == 0
+               ? 0.0
+               : 100.0 * static_cast<double>(count) / static_cast<double>(stats.operations);
+}
+
 std::string summary(const RunResult& result)
 {
     const auto& stats = result.stats;
-    std::uint64_t fused = 0;
-    for (const auto count : stats.fused)
-        fused += count;
-    const auto share = stats.operations == 0 ? 0.0
-                                             : 100.0 * static_cast<double>(fused) /
-                                                   static_cast<double>(stats.operations);
-    std::array<char, 16> percent{};
-    (void)std::snprintf(percent.data(), percent.size(), "%.2f", share);
-
-    std::string text = "mopvm: " + std::to_string(result.exit.cycles) + " cycles, " +
-                       std::to_string(stats.operations) + " operations, " +
-                       std::to_string(stats.instructions) +
-                       " instructions\nmopvm: " + std::to_string(fused) +
-                       " operations are fused (" + percent.data() + " %)\n";
+    const auto fused = fused_operations(stats);
+    std::string text =
+        "mopvm: " + std::to_string(result.exit.cycles) + " cycles, " +
+        std::to_string(stats.operations) + " operations, " + std::to_string(stats.instructions) +
+        " instructions\nmopvm: " + std::to_string(fused) + " operations are fused (" +
+        fixed(percent_of_operations(fused, stats), 2) + " %)\n";
     for (std::size_t i = 0; i != fusion_rule_count; ++i) {
         if (stats.fused[i] != 0)
             text += "mopvm:   " + std::string{name(FusionRule{static_cast<std::uint8_t>(i)})} +

@@ -29,6 +29,12 @@ using Json = nlohmann::ordered_json;
 /// Adds what the guest wrote: `stdout`, `stderr` (or `…_base64`) and `truncated`.
 void add_output(Json& json, const CapturedStreams& streams);
 
+/// Executed operations that are fused.
+[[nodiscard]] std::uint64_t fused_operations(const Stats& stats) noexcept;
+
+/// @p count operations in percent of all that were executed; 0 when none was.
+[[nodiscard]] double percent_of_operations(std::uint64_t count, const Stats& stats) noexcept;
+
 /// The counts of a run, some lines for people.
 [[nodiscard]] std::string summary(const RunResult& result);
 }  // namespace mopvm::tool

@@ -47,6 +47,11 @@ Result<std::size_t> StreamInput::read(std::span<std::byte> to) noexcept
     return length;
 }
 
+StreamInput named_input(const std::string& file)
+{
+    return file.empty() || file == "-" ? StreamInput{STDIN_FILENO} : StreamInput{open_input(file)};
+}
+
 Result<std::size_t> HostStreams::read(std::span<std::byte> to) noexcept
 {
     return m_input.read(to);
@@ -78,8 +83,7 @@ try {
     auto& output = m_outputs[index(fd)];
     const auto kept = std::min(from.size(), limit - output.size());
     output.append(reinterpret_cast<const char*>(from.data()), kept);
-    if (kept != from.size())
-        m_truncated[index(fd)] = true;
+    m_written[index(fd)] += from.size();
     return {};
 } catch (const std::bad_alloc&) {
     return std::unexpected{Error{.code = ErrorCode::out_of_memory}};

@@ -8,6 +8,7 @@
 #include <mopvm/syscalls.hpp>
 
 #include <array>
+#include <cstdint>
 #include <string>
 
 namespace mopvm::tool
@@ -28,6 +29,10 @@ private:
     Descriptor m_file;
     int m_fd;
 };
+
+/// The input that @p file names; `-` and nothing name stdin.
+/// @throws Problem
+[[nodiscard]] StreamInput named_input(const std::string& file);
 
 /// The guest's descriptors 1 and 2 are those of the process.
 class HostStreams final : public GuestStreams
@@ -56,14 +61,16 @@ public:
 
     /// What the guest wrote to @p fd, 1 or 2.
     [[nodiscard]] const std::string& output(int fd) const noexcept { return m_outputs[index(fd)]; }
+    /// Bytes that the guest wrote to @p fd, 1 or 2, those that were dropped included.
+    [[nodiscard]] std::uint64_t written(int fd) const noexcept { return m_written[index(fd)]; }
     /// True when bytes of @p fd, 1 or 2, were dropped.
-    [[nodiscard]] bool truncated(int fd) const noexcept { return m_truncated[index(fd)]; }
+    [[nodiscard]] bool truncated(int fd) const noexcept { return written(fd) > limit; }
 
 private:
     [[nodiscard]] static std::size_t index(int fd) noexcept { return fd == 1 ? 0 : 1; }
 
     StreamInput m_input;
     std::array<std::string, 2> m_outputs;
-    std::array<bool, 2> m_truncated{};
+    std::array<std::uint64_t, 2> m_written{};
 };
 }  // namespace mopvm::tool

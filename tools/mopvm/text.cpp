@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 
 namespace mopvm::tool
 {
@@ -36,6 +37,14 @@ std::string hex(std::uint64_t value)
     const auto [end, error] =
         std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
     return "0x" + std::string{digits.data(), end};
+}
+
+std::string fixed(double value, int decimals)
+{
+    // The largest double has 309 digits in front of the point.
+    std::array<char, 330> digits{};
+    (void)std::snprintf(digits.data(), digits.size(), "%.*f", decimals, value);
+    return digits.data();
 }
 
 std::string printable(std::string_view bytes)

@@ -12,6 +12,9 @@ namespace mopvm::tool
 /// @p value in lower-case hexadecimal with 0x before it.
 [[nodiscard]] std::string hex(std::uint64_t value);
 
+/// @p value in decimal with @p decimals digits behind the point.
+[[nodiscard]] std::string fixed(double value, int decimals);
+
 /// @p bytes with everything but printable ASCII and well-formed UTF-8 written as \xNN: a file name
 /// or symbol cannot send control sequences to a terminal.
 [[nodiscard]] std::string printable(std::string_view bytes);
