@@ -25,9 +25,9 @@ void decode(benchmark::State& state, const Program& program)
 }
 }  // namespace
 
-void add_decode()
+void add_decode(const std::vector<NamedProgram>& programs)
 {
-    for (const auto& [name, program] : programs())
+    for (const auto& [name, program] : programs)
         add("decoder/decode/" + name, [=](benchmark::State& state) { decode(state, program); });
 }
 }  // namespace mopvm::bench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Running guests: with everything decoded already, and from nothing; and the same loops natively.
+// Running guests: with everything decoded already, and from nothing; one that exits at once; and
+// the same loops natively.
 
 #include "guest.hpp"
 #include "registration.hpp"
@@ -50,6 +51,20 @@ void cold(benchmark::State& state, const Guest& guest, const Config& config)
     report(state, runner.counts());
 }
 
+/// The whole life of a machine whose program has been parsed and decoded before.
+void exit_at_once(benchmark::State& state, const Config& config)
+{
+    Runner runner{exiting_guest(), config};
+    for ([[maybe_unused]] auto iteration : state) {
+        runner.create();
+        runner.load();
+        const Exit exit = runner.run();
+        runner.check(exit);
+        runner.destroy();
+    }
+    report(state, runner.counts());
+}
+
 void execute_natively(benchmark::State& state, const Kernel& kernel)
 {
     for ([[maybe_unused]] auto iteration : state) {
@@ -60,13 +75,17 @@ void execute_natively(benchmark::State& state, const Kernel& kernel)
 }
 }  // namespace
 
-void add_execute()
+void add_execute(const std::vector<Guest>& guests)
 {
     for (const Kernel& kernel : kernels()) {
         add("native/execute/" + std::string{kernel.name},
             [kernel](benchmark::State& state) { execute_natively(state, kernel); });
     }
-    for (const Guest& guest : guests()) {
+    for (const Engine& engine : engines()) {
+        add(engine.name + "/create+load+run/exit",
+            [=](benchmark::State& state) { exit_at_once(state, engine.config); });
+    }
+    for (const Guest& guest : guests) {
         for (const Engine& engine : engines()) {
             add(engine.name + "/execute/" + guest.name,
                 [=](benchmark::State& state) { execute(state, guest, engine.config); });

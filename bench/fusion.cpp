@@ -5,6 +5,7 @@
 #include "elf/loader.hpp"
 #include "fusion/fuser.hpp"
 #include "guest.hpp"
+#include "machine/backend.hpp"
 #include "memory/mapping.hpp"
 #include "registration.hpp"
 #include "sweep.hpp"
@@ -49,6 +50,46 @@ void fuse(benchmark::State& state, const Program& program)
     state.counters["per_instruction"] = time_per(code.size());
 }
 
+/// The block of @p image at @p pc, built unless it is there.
+const code::Block& block_at(code::CodeImage& image, std::uint64_t pc, const memory::Space& space)
+{
+    const code::Block* block = image.find(pc);
+    memory::Fault fault;
+    if (block == nullptr)
+        block = image.build(pc, space, fault);
+    if (block == nullptr)
+        throw std::runtime_error{message(memory::to_error(fault))};
+    return *block;
+}
+
+/// Where the operations of @p words begin, one behind the other. Where the blocks of a format end
+/// changes none of them.
+std::vector<std::uint64_t> operation_addresses(const std::vector<Word>& words,
+                                               const memory::Space& space,
+                                               std::span<const std::uint64_t> pages,
+                                               const Config& config)
+{
+    code::CodeImage image{code::code_config(config), pages};
+    std::vector<std::uint64_t> addresses;
+    std::uint64_t instructions = 0;
+    std::uint64_t behind = 0;
+    for (const Word& word : words) {
+        if (word.address < behind)
+            continue;
+        behind = word.address;
+        for (const isa::Operation& operation :
+             code::operations(block_at(image, word.address, space)))
+        {
+            addresses.push_back(behind);
+            behind += operation.length;
+            instructions += operation.parts;
+        }
+    }
+    if (instructions != words.size())
+        throw std::runtime_error{"the blocks hold another number of instructions"};
+    return addresses;
+}
+
 /// Builds the blocks of a whole program, one behind the other, in an image that begins empty.
 void build(benchmark::State& state, const Program& program, const Config& config)
 {
@@ -58,42 +99,32 @@ void build(benchmark::State& state, const Program& program, const Config& config
     value_of(elf::load(parsed, program.file(), mapping.space(), config.version));
     const std::vector<std::uint64_t> pages = code::executable_pages(space);
     const std::vector<Word> words = sweep(program);
+    const std::vector<std::uint64_t> addresses = operation_addresses(words, space, pages, config);
+    const code::BlockFormat& format = value_of(find_backend(config.backend))->format(false);
 
-    memory::Fault fault;
-    std::uint64_t instructions = 0;
+    std::size_t bytes = 0;
     for ([[maybe_unused]] auto iteration : state) {
-        code::CodeImage image{code::code_config(config), pages};
-        instructions = 0;
-        std::uint64_t behind = 0;
-        for (const Word& word : words) {
-            if (word.address < behind)
-                continue;
-            const code::Block* block = image.build(word.address, space, fault);
-            if (block == nullptr)
-                throw std::runtime_error{message(memory::to_error(fault))};
-            behind = word.address;
-            for (const isa::Operation& operation : block->operations()) {
-                behind += operation.length;
-                instructions += operation.parts;
-            }
-        }
+        code::CodeImage image{code::code_config(config, format), pages};
+        std::size_t built = 0;
+        while (built < addresses.size())
+            built += block_at(image, addresses[built], space).operations;
+        if (built != addresses.size())
+            throw std::runtime_error{"the blocks hold another number of operations"};
+        bytes = image.decoded_bytes();
     }
-    if (instructions != words.size())
-        throw std::runtime_error{"the blocks hold another number of instructions"};
-    state.counters["instructions"] = total(instructions);
-    state.counters["per_instruction"] = time_per(instructions);
+    state.counters["instructions"] = total(words.size());
+    state.counters["per_instruction"] = time_per(words.size());
+    state.counters["bytes"] = total(bytes);
 }
 }  // namespace
 
-void add_fusion()
+void add_fusion(const std::vector<NamedProgram>& programs)
 {
-    for (const auto& [name, program] : programs()) {
+    for (const auto& [name, program] : programs) {
         add("fuser/fusion/" + name, [=](benchmark::State& state) { fuse(state, program); });
-        for (const bool fusion : {false, true}) {
-            Config config;
-            config.fusion = fusion;
-            add((fusion ? "code+mop/build/" : "code/build/") + name,
-                [=](benchmark::State& state) { build(state, program, config); });
+        for (const Engine& engine : engines()) {
+            add(engine.name + "/build/" + name,
+                [=](benchmark::State& state) { build(state, program, engine.config); });
         }
     }
 }

@@ -4,7 +4,10 @@
 #include "guest.hpp"
 
 #include "kernels.h"
+#include "support/assembler.hpp"
+#include "support/elf_builder.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <fstream>
 #include <iterator>
@@ -35,7 +38,7 @@ Program read_example(const std::string& name)
 const std::vector<Kernel>& kernels()
 {
     static const std::vector<Kernel> all{
-#define MOPVM_KERNEL(name, size) {#name, size, kernel_##name},
+#define MOPVM_KERNEL(name, size, role) {#name, size, kernel_##name},
 #include "kernels.inc"
 #undef MOPVM_KERNEL
     };
@@ -75,6 +78,35 @@ std::vector<Guest> guests()
     return all;
 }
 
+std::vector<Guest> guests_of(const std::filesystem::path& folder)
+{
+    std::vector<Guest> all;
+    for (auto& [name, program] : programs_of(folder)) {
+        all.push_back({.name = name,
+                       .program = std::move(program),
+                       .arguments = {name},
+                       .input = {},
+                       .output = ""});
+    }
+    return all;
+}
+
+Guest exiting_guest()
+{
+    constexpr std::int32_t exit_number = 93;
+    test::Assembler code;
+    code.addi(test::a7, test::zero, exit_number);
+    code.addi(test::a0, test::zero, 0);
+    code.ecall();
+    return {
+        .name = "exit",
+        .program = value_of(Program::from_elf(test::build(
+            {.entry = code.base(), .segments = {{.vaddr = code.base(), .bytes = code.code()}}}))),
+        .arguments = {"exit"},
+        .input = {},
+        .output = ""};
+}
+
 std::vector<NamedProgram> programs()
 {
     std::vector<NamedProgram> all;
@@ -82,6 +114,17 @@ std::vector<NamedProgram> programs()
         all.push_back({"kernels", read_program(std::string{kernel_file})});
     for (const char* name : {"bigint", "interp", "sha256", "picolibc_hello"})
         all.push_back({name, read_example(name)});
+    return all;
+}
+
+std::vector<NamedProgram> programs_of(const std::filesystem::path& folder)
+{
+    std::vector<NamedProgram> all;
+    for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+        if (entry.path().extension() == ".elf")
+            all.push_back({entry.path().stem(), read_program(entry.path())});
+    }
+    std::ranges::sort(all, {}, &NamedProgram::name);
     return all;
 }
 }  // namespace mopvm::bench

@@ -6,6 +6,7 @@
 #include <mopvm/program.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -50,6 +51,13 @@ struct Kernel
 /// compute something. @throws std::runtime_error
 [[nodiscard]] std::vector<Guest> guests();
 
+/// The guests of bench/guests: every `*.elf` of @p folder, which runs without arguments and prints
+/// nothing. @throws std::exception
+[[nodiscard]] std::vector<Guest> guests_of(const std::filesystem::path& folder);
+
+/// A guest that exits with 0 and does nothing else.
+[[nodiscard]] Guest exiting_guest();
+
 /// A program and what its file is called.
 struct NamedProgram
 {
@@ -59,4 +67,7 @@ struct NamedProgram
 
 /// Every program of `guests`, and a larger one. @throws std::runtime_error
 [[nodiscard]] std::vector<NamedProgram> programs();
+
+/// Every program of `guests_of`. @throws std::exception
+[[nodiscard]] std::vector<NamedProgram> programs_of(const std::filesystem::path& folder);
 }  // namespace mopvm::bench

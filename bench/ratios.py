@@ -12,11 +12,9 @@ import math
 import sys
 
 
-def fastest(path):
+def fastest(runs):
     """Nanoseconds by name: CPU time, or real time of what measures itself."""
     times = {}
-    with open(path, encoding="utf-8") as file:
-        runs = json.load(file)["benchmarks"]
     for run in runs:
         if run["run_type"] != "iteration" or run.get("error_occurred"):
             continue
@@ -24,6 +22,11 @@ def fastest(path):
         time = run["real_time" if manual else "cpu_time"]
         times[name] = min(time, times.get(name, math.inf))
     return times
+
+
+def geometric_mean(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def table(head, rows):
@@ -34,22 +37,25 @@ def table(head, rows):
     print()
 
 
+def ratio_table(title, times, base, tools):
+    """The times by program of every tool divided by those of the base, and the geometric means."""
+    ratios = {tool: [times[tool][program] / base[program] for program in base] for tool in tools}
+    rows = [[program, *(f"{ratios[tool][i]:.2f}" for tool in tools)]
+            for i, program in enumerate(base)]
+    rows.append(["geometric mean", *(f"{geometric_mean(ratios[tool]):.2f}" for tool in tools)])
+    table([f"{title} = 1", *tools], rows)
+
+
 def executions(times):
-    """How many times slower than native each kernel is on each engine, and the geometric mean."""
+    """How many times slower than native each kernel is on each engine."""
     prefix = "native/execute/"
-    kernels = sorted(name[len(prefix):] for name in times if name.startswith(prefix))
+    native = {name[len(prefix):]: times[name] for name in sorted(times) if name.startswith(prefix)}
     engines = sorted({
         name.split("/")[0] for name in times
         if name.split("/")[1] == "execute" and not name.startswith(prefix)})
-    ratios = {
-        engine: [times[f"{engine}/execute/{kernel}"] / times[prefix + kernel] for kernel in kernels]
-        for engine in engines
-    }
-    rows = [[kernel, *(f"{ratios[engine][i]:.1f}" for engine in engines)]
-            for i, kernel in enumerate(kernels)]
-    rows.append(["geometric mean", *(f"{math.exp(sum(map(math.log, r)) / len(r)):.1f}"
-                                     for r in ratios.values())])
-    table(["native = 1", *engines], rows)
+    by_engine = {engine: {kernel: times[f"{engine}/execute/{kernel}"] for kernel in native}
+                 for engine in engines}
+    ratio_table("native", by_engine, native, engines)
 
 
 def loads(times):
@@ -63,8 +69,14 @@ def loads(times):
     table(["memcpy = 1", "ratio"], sorted(rows))
 
 
-measured = fastest(sys.argv[1])
-if any(name.startswith("native/execute/") for name in measured):
-    executions(measured)
-if "memcpy/load/100KiB" in measured:
-    loads(measured)
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        measured = fastest(json.load(file)["benchmarks"])
+    if any(name.startswith("native/execute/") for name in measured):
+        executions(measured)
+    if "memcpy/load/100KiB" in measured:
+        loads(measured)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,6 +3,8 @@
 /// The benchmarks by stage, and how each is registered.
 #pragma once
 
+#include "guest.hpp"
+
 #include <mopvm/config.hpp>
 
 #include <benchmark/benchmark.h>
@@ -37,10 +39,9 @@ struct Engine
 /// Every backend that can run here, each without and with fusion.
 [[nodiscard]] std::vector<Engine> engines();
 
-// One function for each source file. They register benchmarks and may throw when a guest is
-// missing.
-void add_execute();
-void add_decode();
-void add_fusion();
+// One function for each source file. They register benchmarks.
+void add_execute(const std::vector<Guest>& guests);
+void add_decode(const std::vector<NamedProgram>& programs);
+void add_fusion(const std::vector<NamedProgram>& programs);
 void add_load();
 }  // namespace mopvm::bench

@@ -31,10 +31,17 @@ constexpr Stop to_stop(Outcome outcome) noexcept
 [[gnu::flatten]] Stop run(semantics::State& state, const RunContext& context) noexcept
 {
     while (!context.pause_requested.load(std::memory_order_relaxed)) {
+        if (state.pc % 2 != 0) [[unlikely]] {
+            // Blocks begin at even addresses.
+            const Outcome outcome = semantics::step(state, context.code, context.stats);
+            if (outcome != Outcome::next)
+                return to_stop(outcome);
+            continue;
+        }
         const code::Block* block = context.code.find(state.pc, state.memory, state.fault);
         if (block == nullptr)
             return Stop::fault;
-        for (const isa::Operation& operation : block->operations()) {
+        for (const isa::Operation& operation : code::operations(*block)) {
             const Outcome outcome = semantics::perform(state, operation, context.stats);
             if (outcome != Outcome::next) [[unlikely]]
                 return to_stop(outcome);
@@ -46,7 +53,8 @@ constexpr Stop to_stop(Outcome outcome) noexcept
 
 constexpr Backend backend{
     .name = "interpreter",
-    .supported = []() noexcept { return true; },
+    .why_not = []() noexcept { return std::string_view{}; },
+    .format = [](bool) noexcept -> const code::BlockFormat& { return code::operation_format; },
     .run = run,
 };
 }  // namespace mopvm::interpreter

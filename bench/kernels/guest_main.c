@@ -12,7 +12,7 @@ typedef struct
 } Kernel;
 
 static const Kernel kernels[] = {
-#define MOPVM_KERNEL(name, size) {#name, kernel_##name},
+#define MOPVM_KERNEL(name, size, role) {#name, kernel_##name},
 #include "kernels.inc"
 #undef MOPVM_KERNEL
 };

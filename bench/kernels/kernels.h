@@ -10,8 +10,9 @@ extern "C" {
 #endif
 
 /// Each does work that grows with @p n and answers with a checksum of the result, the same on every
-/// machine. None is reentrant: their arrays are static. Each source file says the largest @p n.
-#define MOPVM_KERNEL(name, size) uint64_t kernel_##name(uint64_t n);
+/// machine. None is reentrant: their arrays are static. Where @p n is limited, the source file says
+/// so.
+#define MOPVM_KERNEL(name, size, role) uint64_t kernel_##name(uint64_t n);
 #include "kernels.inc"
 #undef MOPVM_KERNEL
 

@@ -1,92 +1,151 @@
 // SPDX-License-Identifier: MIT
-// Building blocks: fetch, decode, fuse and price.
+// Building blocks: fetch, decode, fuse, price and write down.
 
 #include "code/code_image.hpp"
 
-#include "code/fetch.hpp"
-#include "fusion/fuser.hpp"
+#include "code/lookahead.hpp"
 
-#include <algorithm>
+#include <functional>
 #include <new>
 
 namespace mopvm::code
 {
-namespace
+/// What one call of `build` collects before it takes memory: one block, and those behind untaken
+/// branches.
+class CodeImage::Builder
 {
-/// Fetches and decodes the instruction at @p pc.
-bool decode_at(std::uint64_t pc,
-               const memory::Space& space,
-               const decoder::Isa& isa,
-               isa::Instruction& instruction,
-               memory::Fault& fault) noexcept
-{
-    std::uint32_t bits = 0;
-    if (!fetch(space, pc, bits, fault))
-        return false;
-    instruction = decoder::decode(bits, isa);
-    if (instruction.opcode == isa::Opcode::invalid) {
-        fault = {ErrorCode::invalid_instruction, pc};
-        return false;
+public:
+    Builder(const CodeImage& image, CodePage& page, std::uint64_t pc, const memory::Space& space)
+        : m_image{image},
+          m_page{page},
+          m_first_page{pc >> memory::page_shift},
+          m_code{pc, image.m_config, space}
+    {}
+
+    /// Decodes. @return false with @p fault set when there is no first instruction.
+    [[nodiscard]] bool collect(memory::Fault& fault) noexcept
+    {
+        const bool full = m_page.operation_count >= max_page_operations;
+        if (!collect_block(full ? 1 : max_block_operations)) {
+            fault = m_code.fault();
+            return false;
+        }
+        while (!full && can_follow() && collect_block(max_block_operations)) {
+            if (m_heads[m_count - 1].head.provisional) {
+                // Nothing may lead there without a look-up.
+                --m_count;
+                m_operation_count = m_heads[m_count].first_operation;
+                break;
+            }
+            m_heads[m_count - 2].next_follows = true;
+        }
+        return true;
     }
-    return true;
-}
 
-/// Makes the operation at @p pc. @p decode yields the instruction at an address; its failure on the
-/// first is the operation's, any later one only ends the look-ahead.
-template <typename Decode>
-bool make_operation(std::uint64_t pc,
-                    const CodeConfig& config,
-                    isa::Operation& operation,
-                    memory::Fault& fault,
-                    const Decode& decode)
-{
-    std::array<isa::Instruction, fusion::max_parts> window;
-    if (!decode(pc, window[0], fault))
-        return false;
-    operation = isa::to_operation(window[0]);
-    const std::size_t wanted =
-        config.fusion ? fusion::window_size(window[0].opcode, config.isa.version) : 0;
-    if (wanted > 1) {
-        memory::Fault swallowed;
-        std::uint64_t next = pc + window[0].length;
-        std::size_t seen = 1;
-        while (seen < wanted && !isa::ends_block(window[seen - 1].opcode) &&
-               decode(next, window[seen], swallowed))
-            next += window[seen++].length;
-        if (const auto fused = fusion::fuse(std::span{window}.first(seen), pc, config.isa.version))
-            operation = *fused;
+    /// Bytes that `write` needs at most.
+    [[nodiscard]] std::size_t max_bytes() const noexcept
+    {
+        return m_operation_count * max_operation_bytes +
+               m_count * (sizeof(Block) + max_body_overhead);
     }
-    operation.cost = config.cost_model[static_cast<std::uint8_t>(operation.opcode)];
-    return true;
-}
-}  // namespace
 
-CodeConfig code_config(const Config& config) noexcept
-{
-    return {.isa = {.version = config.version, .b = config.isa_b, .a = config.isa_a},
-            .fusion = config.fusion,
-            .cost_model = config.cost_model};
-}
+    /// Writes all blocks to @p to. @return their bytes.
+    std::size_t write(std::byte* to) noexcept
+    {
+        std::size_t bytes = 0;
+        for (std::uint32_t i = 0; i < m_count; ++i) {
+            m_written[i] = ::new (to + bytes) Block{m_heads[i].head};
+            bytes += sizeof(Block);
+            bytes += m_image.m_config.format->write_body(to + bytes, source(i), m_image);
+        }
+        m_page.operation_count += m_operation_count;
+        return bytes;
+    }
 
-CodeImage::CodeImage(const CodeConfig& config, std::span<const std::uint64_t> pages)
+    /// What was written.
+    [[nodiscard]] std::span<const Block* const> blocks() const noexcept
+    {
+        return std::span{m_written}.first(m_count);
+    }
+
+private:
+    struct Head
+    {
+        Block head;
+        std::uint32_t first_operation = 0;
+        bool next_follows = false;
+    };
+
+    [[nodiscard]] BlockSource source(std::uint32_t i) const noexcept
+    {
+        const Head& head = m_heads[i];
+        return {.head = head.head,
+                .operations =
+                    std::span{m_operations}.subspan(head.first_operation, head.head.operations),
+                .next_follows = head.next_follows};
+    }
+
+    /// Appends the block at the current address. @return false when there is no instruction.
+    bool collect_block(std::uint32_t limit) noexcept
+    {
+        Head made{.head = {.pc = static_cast<std::uint32_t>(m_code.pc()),
+                           .own = m_image.m_owner == Owner::machine},
+                  .first_operation = m_operation_count};
+        Block& head = made.head;
+        while (head.operations < limit && m_operation_count < max_build_operations && in_page()) {
+            // What is there already is reached by a jump.
+            if (head.operations > 0 && m_page.find(m_code.pc()) != nullptr)
+                break;
+            isa::Operation& operation = m_operations[m_operation_count];
+            if (!m_code.next(operation))
+                break;  // reported when it is reached
+            ++m_operation_count;
+            ++head.operations;
+            head.cost += operation.cost;
+            head.provisional |= m_code.refused();
+            if (isa::ends_block(operation.opcode))
+                break;
+        }
+        if (head.operations == 0)
+            return false;
+        m_heads[m_count++] = made;
+        return true;
+    }
+
+    [[nodiscard]] bool in_page() const noexcept
+    {
+        return m_code.pc() >> memory::page_shift == m_first_page;
+    }
+
+    /// True when the last block ends in a branch, and what it falls into has not been built.
+    [[nodiscard]] bool can_follow() const noexcept
+    {
+        const isa::Operation& last = m_operations[m_operation_count - 1];
+        return m_image.m_config.format->follows_branches &&
+               isa::traits(last.opcode).flow == isa::Flow::branch && m_count < m_heads.size() &&
+               m_operation_count < max_build_operations && in_page() &&
+               m_page.find(m_code.pc()) == nullptr;
+    }
+
+    const CodeImage& m_image;
+    CodePage& m_page;
+    std::uint64_t m_first_page;
+    Lookahead m_code;
+    std::uint32_t m_count = 0;
+    std::uint32_t m_operation_count = 0;
+    std::array<Head, max_build_blocks> m_heads;
+    std::array<isa::Operation, max_build_operations> m_operations;
+    std::array<const Block*, max_build_blocks> m_written;
+};
+
+CodeImage::CodeImage(const CodeConfig& config, std::span<const std::uint64_t> pages, Owner owner)
     : m_config{config},
+      m_owner{owner},
       m_first_page{pages.empty() ? 0 : pages.front()},
       m_pages(pages.empty() ? 0 : pages.back() - pages.front() + 1)
 {
     for (const std::uint64_t page : pages)
         m_pages[page - m_first_page].covered = true;
-}
-
-bool CodeImage::decode_operation(std::uint64_t pc,
-                                 const memory::Space& space,
-                                 const CodeConfig& config,
-                                 isa::Operation& operation,
-                                 memory::Fault& fault) noexcept
-{
-    return make_operation(pc, config, operation, fault,
-                          [&](std::uint64_t at, isa::Instruction& instruction, memory::Fault& why) {
-                              return decode_at(at, space, config.isa, instruction, why);
-                          });
 }
 
 const Block* CodeImage::build(std::uint64_t pc,
@@ -97,44 +156,46 @@ try {
     if (const Block* block = find(pc); block != nullptr)
         return block;  // another thread was faster
 
-    const auto decode = [&](std::uint64_t at, isa::Instruction& instruction,
-                            memory::Fault& why) -> bool {
-        // Look-ahead may leave the image's pages: what lies there is decoded but not kept.
-        if (!covers(at >> memory::page_shift))
-            return decode_at(at, space, m_config.isa, instruction, why);
-        isa::Instruction& kept = page_at(at).instructions[at % page_size / 2];
-        if (kept.opcode == isa::Opcode::invalid && !decode_at(at, space, m_config.isa, kept, why)) {
-            kept = {};
-            return false;
-        }
-        instruction = kept;
-        return true;
-    };
-
     CodePage& page = page_at(pc);
-    const std::uint32_t limit =
-        page.operation_count < max_page_operations ? max_block_operations : 1;
-    std::array<isa::Operation, max_block_operations> operations;
-    std::uint32_t count = 0;
-    const std::uint64_t first_page = pc >> memory::page_shift;
-    for (std::uint64_t at = pc; count < limit && at >> memory::page_shift == first_page;) {
-        isa::Operation& operation = operations[count];
-        memory::Fault why;
-        if (!make_operation(at, m_config, operation, why, decode)) {
-            if (count > 0)
-                break;  // reported when it is reached
-            fault = why;
-            return nullptr;
-        }
-        ++count;
-        at += operation.length;
-        if (isa::ends_block(operation.opcode))
-            break;
-    }
-    return append_block(page, pc, std::span{operations}.first(count));
+    Builder builder{*this, page, pc, space};
+    if (!builder.collect(fault))
+        return nullptr;
+    std::byte* const storage = m_storage.reserve(builder.max_bytes());
+    m_storage.commit(builder.write(storage));
+    for (const Block* block : builder.blocks())
+        publish(page, *block);
+    return find(pc);
 } catch (const std::bad_alloc&) {
     fault = {ErrorCode::out_of_memory, 0};
     return nullptr;
+}
+
+const Block* CodeImage::last_before(const void* place) const noexcept
+{
+    const Block* last = nullptr;
+    for (const PageSlot& slot : m_pages) {
+        const CodePage* page = slot.page.load(std::memory_order_acquire);
+        if (page == nullptr)
+            continue;
+        for (const auto& entry : page->lines) {
+            const CodeLine* line = entry.load(std::memory_order_acquire);
+            if (line == nullptr)
+                continue;
+            for (const auto& block_entry : line->blocks) {
+                const Block* block = block_entry.load(std::memory_order_acquire);
+                if (block != nullptr && std::less_equal<>{}(block->body(), place) &&
+                    (last == nullptr || std::less<>{}(last, block)))
+                    last = block;
+            }
+        }
+    }
+    return last;
+}
+
+std::size_t CodeImage::decoded_bytes() noexcept
+{
+    const std::scoped_lock lock{m_mutex};
+    return m_storage.used();
 }
 
 CodePage& CodeImage::page_at(std::uint64_t pc)
@@ -142,22 +203,21 @@ CodePage& CodeImage::page_at(std::uint64_t pc)
     std::atomic<CodePage*>& slot = m_pages[(pc >> memory::page_shift) - m_first_page].page;
     if (CodePage* page = slot.load(std::memory_order_relaxed); page != nullptr)
         return *page;
-    CodePage& page = *m_owned.emplace_back(std::make_unique<CodePage>());
-    slot.store(&page, std::memory_order_release);
-    return page;
+    CodePage* const page = m_storage.make<CodePage>();
+    slot.store(page, std::memory_order_release);
+    return *page;
 }
 
-const Block* CodeImage::append_block(CodePage& page,
-                                     std::uint64_t pc,
-                                     std::span<const isa::Operation> operations)
+/// When memory runs out half-way, the blocks that are not published are built again when needed.
+void CodeImage::publish(CodePage& page, const Block& block)
 {
-    const auto count = static_cast<std::uint32_t>(operations.size());
-    void* storage = m_storage.allocate(Block::bytes(count), alignof(Block));
-    const Block* block = ::new (storage) Block{count};
-    auto* const first = reinterpret_cast<isa::Operation*>(static_cast<Block*>(storage) + 1);
-    std::ranges::uninitialized_copy(operations, std::span{first, count});
-    page.operation_count += count;
-    page.blocks[pc % page_size / 2].store(block, std::memory_order_release);
-    return block;
+    const std::size_t halfword = block.pc % page_size / 2;
+    std::atomic<CodeLine*>& slot = page.lines[halfword / CodeLine::halfwords];
+    CodeLine* line = slot.load(std::memory_order_relaxed);
+    if (line == nullptr) {
+        line = m_storage.make<CodeLine>();
+        slot.store(line, std::memory_order_release);
+    }
+    line->blocks[halfword % CodeLine::halfwords].store(&block, std::memory_order_release);
 }
 }  // namespace mopvm::code

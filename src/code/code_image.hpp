@@ -4,58 +4,68 @@
 #pragma once
 
 #include "code/block.hpp"
-#include "decoder/decoder.hpp"
+#include "code/code_config.hpp"
+#include "code/storage.hpp"
 #include "memory/space.hpp"
-
-#include <mopvm/config.hpp>
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <memory_resource>
 #include <mutex>
 #include <span>
 #include <vector>
 
 namespace mopvm::code
 {
-/// What decoding depends on beside the bytes.
-struct CodeConfig
+/// A stretch of code: its blocks by the halfword at which they begin; null until built. Read
+/// without a lock.
+struct CodeLine
 {
-    decoder::Isa isa;
-    bool fusion = false;
-    CostModel cost_model;
+    static constexpr std::size_t halfwords = 64;
 
-    friend bool operator==(const CodeConfig&, const CodeConfig&) = default;
+    std::array<std::atomic<const Block*>, halfwords> blocks{};
 };
 
-/// The part of @p config that decoding depends on.
-[[nodiscard]] CodeConfig code_config(const Config& config) noexcept;
-
-/// The decoded form of one page: an instruction and a block for each halfword, made when first
-/// needed. Nothing is ever evicted or decoded twice.
+/// The decoded form of one page, made when first needed. Nothing is ever evicted or decoded anew.
 struct CodePage
 {
     static constexpr std::size_t halfwords = page_size / 2;
+    static constexpr std::size_t line_count = halfwords / CodeLine::halfwords;
 
-    /// Blocks by the halfword at which they begin; null until built. Read without a lock.
-    std::array<std::atomic<const Block*>, halfwords> blocks{};
-    /// Decoded instructions; `invalid` where none was decoded yet. Guarded by the image's mutex.
-    std::array<isa::Instruction, halfwords> instructions{};
+    /// The block at @p pc, an even address in this page, if it has been built.
+    [[nodiscard]] const Block* find(std::uint64_t pc) const noexcept
+    {
+        const std::size_t halfword = pc % page_size / 2;
+        const CodeLine* line =
+            lines[halfword / CodeLine::halfwords].load(std::memory_order_acquire);
+        if (line == nullptr) [[unlikely]]
+            return nullptr;
+        return line->blocks[halfword % CodeLine::halfwords].load(std::memory_order_acquire);
+    }
+
+    /// Null where no block begins. Read without a lock.
+    std::array<std::atomic<CodeLine*>, line_count> lines{};
     /// Operations in all of its blocks. Guarded by the image's mutex.
     std::uint32_t operation_count = 0;
 };
 
+/// Operations and blocks that one call of `CodeImage::build` writes down at most.
+inline constexpr std::uint32_t max_build_operations = 2 * max_block_operations;
+inline constexpr std::uint32_t max_build_blocks = 16;
+
 /// Once the blocks of a page hold this many operations, further ones get a single operation each.
 /// A guest that enters a page at every halfword thus makes it take at most `max_page_bytes`.
-inline constexpr std::uint32_t max_page_operations = 4 * CodePage::halfwords;
+inline constexpr std::uint32_t max_page_operations = 2 * CodePage::halfwords;
 
 /// Host bytes that the decoded form of one guest page can take.
 inline constexpr std::size_t max_page_bytes =
-    sizeof(CodePage) +
-    (std::size_t{max_page_operations} + max_block_operations) * sizeof(isa::Operation) +
-    CodePage::halfwords * Block::bytes(1);
+    sizeof(CodePage) + CodePage::line_count * sizeof(CodeLine) +
+    (max_page_operations + max_build_operations + CodePage::halfwords) * max_operation_bytes +
+    CodePage::halfwords * (sizeof(Block) + max_body_overhead + Storage::alignment);
+static_assert(max_build_operations * max_operation_bytes +
+                  max_build_blocks * (sizeof(Block) + max_body_overhead) <=
+              Storage::chunk_bytes - Storage::alignment);
 
 /// Decoded code of a fixed set of pages, whose bytes and permissions cannot change while it lives.
 /// Any number of threads may use one image at once; what one decodes serves all. A block that is
@@ -63,8 +73,17 @@ inline constexpr std::size_t max_page_bytes =
 class CodeImage
 {
 public:
+    /// To whom an image belongs.
+    enum class Owner : std::uint8_t
+    {
+        program,  ///< All machines that run the program.
+        machine,  ///< One machine.
+    };
+
     /// An image of the pages that @p pages lists in ascending order. @throws std::bad_alloc
-    CodeImage(const CodeConfig& config, std::span<const std::uint64_t> pages);
+    CodeImage(const CodeConfig& config,
+              std::span<const std::uint64_t> pages,
+              Owner owner = Owner::program);
 
     /// True when the page of number @p page belongs to the image.
     [[nodiscard]] bool covers(std::uint64_t page) const noexcept
@@ -80,25 +99,23 @@ public:
         if (slot >= m_pages.size()) [[unlikely]]
             return nullptr;
         const CodePage* page = m_pages[slot].page.load(std::memory_order_acquire);
-        if (page == nullptr) [[unlikely]]
-            return nullptr;
-        return page->blocks[pc % page_size / 2].load(std::memory_order_acquire);
+        return page == nullptr ? nullptr : page->find(pc);
     }
 
-    /// Builds the block at @p pc, an even address in a covered page, from the bytes in @p space.
+    /// Builds the block at @p pc, an even address in a covered page, from the bytes in @p space;
+    /// and, where the format wants them, those that untaken branches lead to.
     /// @return null with @p fault set when its first instruction cannot be fetched or decoded, or
     /// the host has no memory left.
     [[nodiscard]] const Block* build(std::uint64_t pc,
                                      const memory::Space& space,
                                      memory::Fault& fault) noexcept;
 
-    /// Decodes and fuses the one operation at @p pc, any address, without keeping it.
-    /// @return false with @p fault set when it cannot be fetched or decoded.
-    [[nodiscard]] static bool decode_operation(std::uint64_t pc,
-                                               const memory::Space& space,
-                                               const CodeConfig& config,
-                                               isa::Operation& operation,
-                                               memory::Fault& fault) noexcept;
+    /// The last block of the image whose body begins at or before @p place in host memory: the one
+    /// that holds it if any does. Looks at all blocks.
+    [[nodiscard]] const Block* last_before(const void* place) const noexcept;
+
+    /// Host bytes that the decoded form takes: pages, lines and blocks.
+    [[nodiscard]] std::size_t decoded_bytes() noexcept;
 
 private:
     struct PageSlot
@@ -106,18 +123,17 @@ private:
         std::atomic<CodePage*> page = nullptr;
         bool covered = false;
     };
+    class Builder;
 
     [[nodiscard]] CodePage& page_at(std::uint64_t pc);
-    [[nodiscard]] const Block* append_block(CodePage& page,
-                                            std::uint64_t pc,
-                                            std::span<const isa::Operation> operations);
+    void publish(CodePage& page, const Block& block);
 
     CodeConfig m_config;
+    Owner m_owner;
     std::uint64_t m_first_page;
     std::vector<PageSlot> m_pages;
 
-    std::mutex m_mutex;                             ///< Guards everything below, and building.
-    std::pmr::monotonic_buffer_resource m_storage;  ///< Holds the blocks.
-    std::vector<std::unique_ptr<CodePage>> m_owned;
+    std::mutex m_mutex;  ///< Guards everything below, and building.
+    Storage m_storage;
 };
 }  // namespace mopvm::code

@@ -4,8 +4,10 @@
 #include "code/code_view.hpp"
 
 #include "code/fetch.hpp"
+#include "code/lookahead.hpp"
 
 #include <cassert>
+#include <functional>
 #include <new>
 #include <utility>
 #include <vector>
@@ -26,6 +28,7 @@ void CodeView::reset() noexcept
 {
     m_shared.reset();
     m_overlay.reset();
+    m_targets.clear();
     m_epoch = 0;
 }
 
@@ -33,6 +36,7 @@ void CodeView::share(std::shared_ptr<CodeImage> image, const memory::Space& spac
 {
     m_shared = std::move(image);
     m_overlay.reset();
+    m_targets.clear();
     m_epoch = space.code_epoch;
 }
 
@@ -50,23 +54,45 @@ try {
         previous_executable = executable;
     }
     m_overlay.reset();
+    m_targets.clear();
     if (!own.empty())
-        m_overlay = std::make_unique<CodeImage>(m_config, own);
+        m_overlay = std::make_unique<CodeImage>(m_config, own, CodeImage::Owner::machine);
     m_epoch = space.code_epoch;
     return {};
 } catch (const std::bad_alloc&) {
     return std::unexpected{Error{.code = ErrorCode::out_of_memory}};
 }
 
+const isa::Operation* CodeView::operation_at(std::uint64_t pc,
+                                             const memory::Space& space,
+                                             memory::Fault& fault) noexcept
+{
+    Lookahead code{pc, m_config, space};
+    if (code.next(m_operation)) [[likely]]
+        return &m_operation;
+    fault = code.fault();
+    return nullptr;
+}
+
+const Block& CodeView::holder(const void* place) const noexcept
+{
+    const Block* shared = m_shared != nullptr ? m_shared->last_before(place) : nullptr;
+    const Block* own = m_overlay != nullptr ? m_overlay->last_before(place) : nullptr;
+    // Blocks do not overlap: of two that begin before the place, the later holds it.
+    assert(shared != nullptr || own != nullptr);
+    return shared == nullptr || (own != nullptr && std::less<>{}(shared, own)) ? *own : *shared;
+}
+
+std::size_t CodeView::decoded_bytes() const noexcept
+{
+    return (m_shared != nullptr ? m_shared->decoded_bytes() : 0) +
+           (m_overlay != nullptr ? m_overlay->decoded_bytes() : 0);
+}
+
 const Block* CodeView::find_slow(std::uint64_t pc,
                                  const memory::Space& space,
                                  memory::Fault& fault) noexcept
 {
-    if ((pc & 1) != 0) {
-        return CodeImage::decode_operation(pc, space, m_config, m_scratch.operation, fault)
-                   ? &m_scratch.block
-                   : nullptr;
-    }
     const std::uint64_t page = pc >> memory::page_shift;
     CodeImage* image = nullptr;
     if (m_overlay != nullptr && m_overlay->covers(page))

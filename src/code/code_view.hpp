@@ -5,12 +5,33 @@
 
 #include "code/code_image.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace mopvm::code
 {
+/// Where computed jumps of one machine led before. Direct-mapped: an entry that another address
+/// displaced is looked up again, never decoded again. Emitted code reads it.
+struct TargetCache
+{
+    static constexpr std::size_t size = 512;
+
+    struct Entry
+    {
+        std::uint64_t pc = no_target;
+        const Block* block = nullptr;
+    };
+    /// Odd, as no target is.
+    static constexpr std::uint64_t no_target = 1;
+
+    std::array<Entry, size> entries{};
+
+    [[nodiscard]] Entry& at(std::uint64_t pc) noexcept { return entries[pc / 2 % size]; }
+    void clear() noexcept { entries.fill({}); }
+};
+
 /// Finds the block at any address for one machine.
 ///
 /// Pages that were executable right after the ELF load are in the shared image. Pages that became
@@ -38,19 +59,34 @@ public:
         return rebuild_overlay(space);
     }
 
-    /// The block at @p pc, valid until the next `find` at an odd address, `refresh`, `share` or
-    /// `reset`.
+    /// The block at @p pc, an even address; valid until the next `refresh`, `share` or `reset`.
     /// @return null with @p fault set when no instruction can be fetched or decoded there.
     [[nodiscard]] const Block* find(std::uint64_t pc,
                                     const memory::Space& space,
                                     memory::Fault& fault) noexcept
     {
-        if (m_overlay == nullptr && (pc & 1) == 0 && m_shared != nullptr) [[likely]] {
+        if (m_overlay == nullptr && m_shared != nullptr) [[likely]] {
             if (const Block* block = m_shared->find(pc); block != nullptr) [[likely]]
                 return block;
         }
         return find_slow(pc, space, fault);
     }
+
+    /// The operation at @p pc, any address, decoded each time; valid until the next call.
+    /// @return null with @p fault set when no instruction can be fetched or decoded there.
+    [[nodiscard]] const isa::Operation* operation_at(std::uint64_t pc,
+                                                     const memory::Space& space,
+                                                     memory::Fault& fault) noexcept;
+
+    /// The block whose body holds the byte at @p place, which is in one. Slow: looks at all blocks.
+    [[nodiscard]] const Block& holder(const void* place) const noexcept;
+
+    /// Blocks that `find` gave for computed jumps. Empty again after `refresh` saw a change,
+    /// `share` and `reset`.
+    [[nodiscard]] TargetCache& targets() noexcept { return m_targets; }
+
+    /// Host bytes of all decoded code that this view uses, shared code included.
+    [[nodiscard]] std::size_t decoded_bytes() const noexcept;
 
 private:
     [[nodiscard]] Result<void> rebuild_overlay(const memory::Space& space) noexcept;
@@ -58,19 +94,12 @@ private:
                                          const memory::Space& space,
                                          memory::Fault& fault) noexcept;
 
-    /// Room for a block of one operation.
-    struct Scratch
-    {
-        Block block{1};
-        isa::Operation operation;
-    };
-    static_assert(sizeof(Scratch) == Block::bytes(1));
-
     CodeConfig m_config;
     std::shared_ptr<CodeImage> m_shared;
     std::unique_ptr<CodeImage> m_overlay;
-    std::uint64_t m_epoch = 0;  ///< `Space::code_epoch` that the overlay was made for.
-    Scratch m_scratch;          ///< Odd addresses are rare enough to be decoded each time.
+    std::uint64_t m_epoch = 0;   ///< `Space::code_epoch` that the overlay was made for.
+    isa::Operation m_operation;  ///< What `operation_at` decoded last.
+    TargetCache m_targets;
 };
 
 /// The numbers of the executable pages of @p space in ascending order. @throws std::bad_alloc

@@ -119,10 +119,11 @@ public:
     /// The immediate in @p bits, sign-extended from the map's highest bit when it is signed.
     [[nodiscard]] constexpr std::int32_t extract(std::uint32_t bits) const noexcept
     {
-        // Unused pieces have mask 0: a loop of fixed length has no branch to mispredict.
-        std::uint32_t value = 0;
-        for (const Piece& piece : m_pieces)
-            value |= (bits >> piece.from & piece.mask) << piece.to;
+        // Unused pieces have mask 0. Most maps have two pieces at most: a longer one costs a
+        // branch, a loop over their number would cost a mispredicted one.
+        std::uint32_t value = m_pieces[0].extract(bits) | m_pieces[1].extract(bits);
+        for (std::size_t i = 2; i < m_pieces.size() && m_pieces[i].mask != 0; i += 2)
+            value |= m_pieces[i].extract(bits) | m_pieces[i + 1].extract(bits);
         return static_cast<std::int32_t>((value ^ m_sign) - m_sign);
     }
 
@@ -141,6 +142,11 @@ private:
         std::uint32_t mask = 0;  ///< As wide as the piece, from bit 0 on.
         std::uint8_t from = 0;
         std::uint8_t to = 0;
+
+        [[nodiscard]] constexpr std::uint32_t extract(std::uint32_t bits) const noexcept
+        {
+            return (bits >> from & mask) << to;
+        }
     };
 
     std::array<Piece, 8> m_pieces{};

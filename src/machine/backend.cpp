@@ -7,16 +7,23 @@
 
 #include <array>
 #include <cassert>
+#include <string>
+#include <utility>
 
 namespace mopvm
 {
-const Backend* find_backend(std::string_view name) noexcept
+Result<const Backend*> find_backend(std::string_view name)
 {
+    std::string why = std::string{name} + " is not built in";
     for (const Backend* backend : built_in_backends()) {
-        if ((name == "auto" || name == backend->name) && backend->supported())
+        if (name != "auto" && name != backend->name)
+            continue;
+        const std::string_view why_not = backend->why_not();
+        if (why_not.empty())
             return backend;
+        why = std::string{backend->name} + ": " + std::string{why_not};
     }
-    return nullptr;
+    return std::unexpected{Error{.code = ErrorCode::backend_unavailable, .text = std::move(why)}};
 }
 
 std::span<const std::string_view> backends() noexcept
@@ -31,7 +38,7 @@ std::span<const std::string_view> backends() noexcept
         Names found;
         for (const Backend* backend : built_in_backends()) {
             assert(found.count < most);
-            if (backend->supported())
+            if (backend->why_not().empty())
                 found.names[found.count++] = backend->name;
         }
         return found;

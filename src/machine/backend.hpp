@@ -27,7 +27,7 @@ enum class Stop : std::uint8_t
 /// What an engine works with beside the machine's state.
 struct RunContext
 {
-    code::CodeView& code;
+    code::CodeView& code;  ///< In the engine's format.
     /// Looked at between operations, at the latest at the next backward or indirect transfer.
     const std::atomic<bool>& pause_requested;
     Stats* stats = nullptr;  ///< Where to count; null when nobody asked.
@@ -38,8 +38,10 @@ struct RunContext
 struct Backend
 {
     std::string_view name;
-    /// True when the engine can run on this host.
-    bool (*supported)() noexcept;
+    /// Why the engine cannot run on this host; empty when it can.
+    std::string_view (*why_not)() noexcept;
+    /// How blocks are to be written down for it, for runs that count operations or do not.
+    const code::BlockFormat& (*format)(bool counting) noexcept;
     /// Runs from `state.pc` on until something needs the machine.
     Stop (*run)(semantics::State& state, const RunContext& context) noexcept;
 };
@@ -48,6 +50,7 @@ struct Backend
 /// includes.
 [[nodiscard]] std::span<const Backend* const> built_in_backends() noexcept;
 
-/// The engine called @p name, or for `auto` the best; null when it is not built in or cannot run.
-[[nodiscard]] const Backend* find_backend(std::string_view name) noexcept;
+/// The engine called @p name, or for `auto` the best that can run; else `backend_unavailable`,
+/// which says why. @throws std::bad_alloc
+[[nodiscard]] Result<const Backend*> find_backend(std::string_view name);
 }  // namespace mopvm

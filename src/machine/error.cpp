@@ -71,8 +71,7 @@ constexpr auto errors = std::to_array<ErrorRow>({
      "the host has no memory left; run fewer machines at once, or smaller ones"},
     {ErrorCode::invalid_config, "invalid_config", "the configuration is not possible: {text}"},
     {ErrorCode::backend_unavailable, "backend_unavailable",
-     "the backend {text} is not built in or cannot run on this host; choose one that `backends()` "
-     "lists, or auto"},
+     "the backend cannot be used: {text}; choose one that `backends()` lists, or auto"},
 });
 
 consteval bool rows_follow_the_enumeration()

@@ -45,7 +45,7 @@ struct Machine::Impl
         : config{wanted},
           backend{engine},
           mapping{std::move(memory)},
-          code{code::code_config(wanted)}
+          code{code::code_config(wanted, engine.format(wanted.count_operations))}
     {
         config.backend = engine.name;
         state.memory = mapping.space();
@@ -84,15 +84,13 @@ Result<Machine> Machine::create(const Config& config) noexcept
 try {
     if (auto checked = check(config); !checked)
         return std::unexpected{std::move(checked.error())};
-    const Backend* backend = find_backend(config.backend);
-    if (backend == nullptr) {
-        return std::unexpected{
-            Error{.code = ErrorCode::backend_unavailable, .text = config.backend}};
-    }
+    const auto backend = find_backend(config.backend);
+    if (!backend)
+        return std::unexpected{backend.error()};
     auto memory = memory::Mapping::create(config.memory_size, config.version);
     if (!memory)
         return std::unexpected{std::move(memory.error())};
-    return Machine{std::make_unique<Impl>(config, *backend, std::move(*memory))};
+    return Machine{std::make_unique<Impl>(config, **backend, std::move(*memory))};
 } catch (const std::bad_alloc&) {
     return std::unexpected{Error{.code = ErrorCode::out_of_memory}};
 }

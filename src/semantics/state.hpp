@@ -21,6 +21,7 @@ inline constexpr std::uint64_t no_reservation = std::numeric_limits<std::uint64_
 struct State
 {
     std::uint64_t x[isa::register_count]{};  ///< x[0] is 0 always.
+    std::uint64_t discarded = 0;  ///< Behind x[31]: engines may let results for x0 go here.
     std::uint64_t pc = 0;
     std::uint64_t cycles = 0;
     std::uint64_t max_cycles = 0;

@@ -56,9 +56,9 @@ inline void count(Stats& stats, const isa::Operation& operation) noexcept
 /// reported before the limit is looked at, and charged nothing.
 [[nodiscard]] inline Outcome step(State& state, code::CodeView& code, Stats* stats) noexcept
 {
-    const code::Block* block = code.find(state.pc, state.memory, state.fault);
-    if (block == nullptr)
+    const isa::Operation* operation = code.operation_at(state.pc, state.memory, state.fault);
+    if (operation == nullptr)
         return Outcome::fault;
-    return perform(state, block->operations().front(), stats);
+    return perform(state, *operation, stats);
 }
 }  // namespace mopvm::semantics

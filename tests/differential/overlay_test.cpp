@@ -81,6 +81,38 @@ TEST_P(Overlay, mapped_between_runs_equals_the_model)
         true);
 }
 
+TEST_P(Overlay, of_one_machine_is_no_other_s)
+{
+    std::uint64_t exits = 0;
+    for_each_case(
+        GetParam(), 600, 60,
+        [&](const Case& generated) {
+            // Nobody but the test maps pages.
+            Case made = generated;
+            made.calls.late = {};
+            if (generated.calls.late.bytes.empty())
+                return;
+            Choices choices{made.seed};
+            for (int i = 0; i < 8; ++i) {
+                auto machine = made.machine();
+                if (choices.one_in(2)) {
+                    ASSERT_TRUE(
+                        map_late_code(machine->memory(), generated.calls.late, choices.below(4)));
+                }
+                // Through the page in front, which all machines share.
+                machine->set_pc(made.program.jumps_begin +
+                                4 * choices.below(made.program.jump_count));
+                ModelMachine model{*machine, made.calls};
+                const Exit wanted = run_to_end(model);
+                exits += wanted.reason == Exit::Reason::exited ? 1 : 0;
+                ASSERT_TRUE(same(capture(model, wanted), capture(*machine, run_to_end(*machine)),
+                                 made, "machine " + std::to_string(i) + " of the program"));
+            }
+        },
+        true);
+    EXPECT_GT(exits, 0U);
+}
+
 /// A sequence that the page end cuts, so that what it is depends on the next page.
 struct Straddling
 {

@@ -19,8 +19,9 @@ USES = {
     "src/semantics": ["src/code", "src/memory"],
     "src/machine": ["src/semantics", "src/code", "src/elf", "src/syscalls"],
     "backends/interpreter": ["src/machine", "src/semantics", "src/code"],
+    "backends/asm_x64": ["src/machine", "src/semantics", "src/code"],
     # The registry.
-    "backends": ["src/machine", "backends/interpreter"],
+    "backends": ["src/machine", "backends/interpreter", "backends/asm_x64"],
 }
 
 # Headers from outside the project: those of C++ for all, others by the rooms that may include them.
@@ -28,6 +29,7 @@ STANDARD = re.compile(r"[a-z_0-9]+")
 OUTSIDE = {
     "src/memory": {"sys/mman.h"},
     "src/syscalls": {"utf8.h"},
+    "backends/asm_x64": {"asmjit/asmjit.h", "asmjit/core.h", "asmjit/x86.h", "sys/mman.h"},
 }
 
 

@@ -39,6 +39,9 @@ struct RandomProgram
     LateCode late{};
     std::uint64_t code_begin = 0;  ///< The entry.
     std::uint64_t code_end = 0;
+    /// With late code: in the page before that of the entry, where a jump to each piece stands.
+    std::uint64_t jumps_begin = 0;
+    std::uint64_t jump_count = 0;
 };
 
 /// The smallest memory: what programs know as its end.
@@ -502,6 +505,19 @@ private:
                                                 0xffffffff, 0xffffffff80000000, 0x100000000});
     }
 
+    /// A jump to each piece, from @p address on.
+    [[nodiscard]] std::vector<std::byte> jumps(std::uint64_t address) const
+    {
+        std::vector<std::byte> code;
+        for (const std::size_t piece : m_piece_starts) {
+            const std::uint64_t distance = m_begin + piece - (address + code.size());
+            put(code, code.size(),
+                encode(
+                    instruction(Opcode::jal, 0, 0, 0, static_cast<std::int32_t>(distance) & ~1)));
+        }
+        return code;
+    }
+
     [[nodiscard]] RandomProgram finish()
     {
         RandomProgram made{.code_begin = m_begin, .code_end = here()};
@@ -531,6 +547,11 @@ private:
             code.resize(page_size);
         }
         ElfFile file{.entry = m_begin};
+        if (m_shape.late_code) {
+            made.jumps_begin = first_page - page_size;
+            made.jump_count = m_piece_starts.size();
+            file.segments.push_back({.vaddr = made.jumps_begin, .bytes = jumps(made.jumps_begin)});
+        }
         file.segments.push_back({.vaddr = first_page, .bytes = std::move(code)});
         file.segments.push_back({.vaddr = data_begin,
                                  .flags = elf_flag::data,

@@ -1,56 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Fetching, building blocks, and what a machine sees of shared and own code.
+// Fetching, building blocks, and images of them.
 
-#include "code/code_view.hpp"
+#include "unit/code_fixture.hpp"
+
 #include "code/fetch.hpp"
-#include "memory/mapping.hpp"
-#include "support/assembler.hpp"
-
-#include <mopvm/memory.hpp>
-
-#include <gtest/gtest.h>
 
 #include <numeric>
-#include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
+namespace mopvm::test
+{
 namespace
 {
-using namespace mopvm;
-using namespace mopvm::test;
 using code::Block;
 using code::CodeImage;
 using code::CodePage;
-using code::CodeView;
 
-constexpr std::uint64_t base = 0x10000;
+constexpr std::uint64_t base = code_base;
 constexpr std::uint64_t base_page = base / page_size;
-constexpr std::uint16_t c_nop = 0x0001;
 
-/// Memory with some executable pages.
-class CodeTest : public testing::Test
+class CodeFetch : public CodeTest
 {
 protected:
-    CodeTest() { map(base, 2 * page_size); }
-
-    /// Makes the pages from @p address on executable, with @p bytes in them.
-    void map(std::uint64_t address, std::uint64_t size, std::span<const std::byte> bytes = {})
-    {
-        ASSERT_TRUE(Memory{space()}.init_pages(address, size, page_flag::executable, bytes, 0));
-    }
-    void put(std::uint64_t address, std::uint32_t bits, std::size_t bytes)
-    {
-        std::memcpy(space().bytes + address, &bits, bytes);
-    }
-    void put(const Assembler& a)
-    {
-        const auto code = a.code();
-        std::memcpy(space().bytes + a.base(), code.data(), code.size());
-    }
-    memory::Space& space() { return m_mapping.space(); }
-
     /// The bits at @p pc, or the fault.
     std::string fetched(std::uint64_t pc)
     {
@@ -68,31 +40,9 @@ protected:
     {
         return "mem_write_on_executable_page " + std::to_string(page);
     }
-
-    static code::CodeConfig config(bool fusion = true)
-    {
-        return {.isa = {.version = Version::v2, .b = true, .a = true},
-                .fusion = fusion,
-                .cost_model = CostModel::standard()};
-    }
-    CodeImage image(bool fusion = true)
-    {
-        return CodeImage{config(fusion), code::executable_pages(space())};
-    }
-    /// The operations of the block at @p pc; none when there is no instruction.
-    std::vector<isa::Operation> build(CodeImage& image, std::uint64_t pc)
-    {
-        const Block* block = image.build(pc, space(), m_fault);
-        if (block == nullptr)
-            return {};
-        return {block->operations().begin(), block->operations().end()};
-    }
-
-    memory::Mapping m_mapping = *memory::Mapping::create(default_memory_size, Version::v2);
-    memory::Fault m_fault;
 };
 
-TEST_F(CodeTest, fetch_reads_halfwords_and_words)
+TEST_F(CodeFetch, reads_halfwords_and_words)
 {
     put(base, 0xffff8082, 4);
     EXPECT_EQ(fetched(base), "bits " + std::to_string(0x8082));
@@ -100,7 +50,7 @@ TEST_F(CodeTest, fetch_reads_halfwords_and_words)
     EXPECT_EQ(fetched(base), "bits " + std::to_string(0x12345013));
 }
 
-TEST_F(CodeTest, fetch_needs_an_executable_page_within_memory)
+TEST_F(CodeFetch, needs_an_executable_page_within_memory)
 {
     EXPECT_EQ(fetched(0), not_executable(0));
     EXPECT_EQ(fetched(base - 2), not_executable(base_page - 1));
@@ -110,7 +60,7 @@ TEST_F(CodeTest, fetch_needs_an_executable_page_within_memory)
               out_of_bound((std::uint64_t{1} << 32) + base));
 }
 
-TEST_F(CodeTest, fetch_at_a_page_end_needs_the_next_page_for_long_instructions_only)
+TEST_F(CodeFetch, at_a_page_end_needs_the_next_page_for_long_instructions_only)
 {
     const std::uint64_t end = base + 2 * page_size;
     put(end - 2, c_nop, 2);
@@ -122,7 +72,7 @@ TEST_F(CodeTest, fetch_at_a_page_end_needs_the_next_page_for_long_instructions_o
     EXPECT_EQ(fetched(middle - 2), "bits " + std::to_string(0x13));
 }
 
-TEST_F(CodeTest, fetch_at_the_end_of_memory)
+TEST_F(CodeFetch, at_the_end_of_memory)
 {
     map(space().size - page_size, page_size);
     put(space().size - 2, c_nop, 2);
@@ -133,7 +83,7 @@ TEST_F(CodeTest, fetch_at_the_end_of_memory)
     EXPECT_EQ(fetched(space().size - 1), out_of_bound(space().size + 1));
 }
 
-TEST_F(CodeTest, fetch_at_odd_addresses_reads_odd_bytes)
+TEST_F(CodeFetch, at_odd_addresses_reads_odd_bytes)
 {
     put(base + 1, c_nop, 2);
     EXPECT_EQ(fetched(base + 1), "bits 1");
@@ -178,8 +128,7 @@ TEST_F(CodeTest, blocks_end_before_an_undecodable_instruction)
 
 TEST_F(CodeTest, blocks_end_with_their_page)
 {
-    for (std::uint64_t at = base; at < base + 2 * page_size; at += 2)
-        put(at, c_nop, 2);
+    put_nops();
     CodeImage code = image();
     EXPECT_EQ(build(code, base + page_size - 6).size(), 3U);
     EXPECT_EQ(build(code, base).size(), code::max_block_operations);
@@ -257,8 +206,7 @@ TEST_F(CodeTest, a_block_is_built_once)
 
 TEST_F(CodeTest, threads_share_what_they_build)
 {
-    for (std::uint64_t at = base; at < base + page_size; at += 2)
-        put(at, c_nop, 2);
+    put_nops();
     CodeImage code = image();
     std::vector<const Block*> found(4);
     {
@@ -278,97 +226,127 @@ TEST_F(CodeTest, threads_share_what_they_build)
 
 TEST_F(CodeTest, the_decoded_form_of_a_page_is_bounded)
 {
-    for (std::uint64_t at = base; at < base + 2 * page_size; at += 2)
-        put(at, c_nop, 2);
+    put_nops();
     CodeImage code = image();
-    std::size_t bytes = sizeof(CodePage);
+    EXPECT_EQ(code.decoded_bytes(), 0U);
+    std::size_t bytes = sizeof(CodePage) + CodePage::line_count * sizeof(code::CodeLine);
     for (std::uint64_t at = base; at < base + page_size; at += 2) {
         const Block* block = code.build(at, space(), m_fault);
         ASSERT_NE(block, nullptr);
-        bytes += Block::bytes(static_cast<std::uint32_t>(block->operations().size()));
+        bytes += sizeof(Block) + code::operations(*block).size_bytes();
     }
-    EXPECT_LE(bytes, code::max_page_bytes);
-    EXPECT_EQ(code.find(base + page_size - 200)->operations().size(), 1U);
-    EXPECT_EQ(code.find(base)->operations().size(), code::max_block_operations);
+    EXPECT_GE(code.decoded_bytes(), bytes);
+    EXPECT_LE(code.decoded_bytes(), code::max_page_bytes);
+    EXPECT_EQ(code::operations(*code.find(base + page_size - 200)).size(), 1U);
+    EXPECT_EQ(code::operations(*code.find(base)).size(), code::max_block_operations);
 }
 
-TEST_F(CodeTest, views_decode_odd_addresses_each_time)
+TEST_F(CodeTest, blocks_end_where_another_begins)
 {
-    put(base + 1, c_nop, 2);
-    CodeView view{config()};
-    ASSERT_TRUE(view.refresh(space()));
-    const Block* block = view.find(base + 1, space(), m_fault);
-    ASSERT_NE(block, nullptr);
-    EXPECT_EQ(block->operations().size(), 1U);
-    EXPECT_EQ(block->operations().front().opcode, isa::Opcode::addi);
-    EXPECT_EQ(block->operations().front().cost, 1U);
-    // The even neighbour is something else.
-    put(base, 0x8082, 2);
-    EXPECT_EQ(view.find(base, space(), m_fault)->operations().front().opcode, isa::Opcode::jalr);
+    put_nops();
+    CodeImage code = image();
+    ASSERT_EQ(build(code, base + 20).size(), code::max_block_operations);
+    EXPECT_EQ(build(code, base).size(), 10U);
+    EXPECT_EQ(code.find(base)->cost, 10U);
+    // What begins there may still be entered at any other place.
+    EXPECT_EQ(build(code, base + 22).size(), code::max_block_operations);
+    EXPECT_EQ(build(code, base + 18).size(), 1U);
 }
 
-TEST_F(CodeTest, views_report_why_there_is_no_code)
+TEST_F(CodeTest, fused_operations_span_the_beginning_of_another_block)
 {
-    CodeView view{config()};
-    ASSERT_TRUE(view.refresh(space()));
-    EXPECT_EQ(view.find(0, space(), m_fault), nullptr);
-    EXPECT_EQ(m_fault.code, ErrorCode::mem_write_on_executable_page);
-    EXPECT_EQ(view.find(space().size, space(), m_fault), nullptr);
-    EXPECT_EQ(m_fault.code, ErrorCode::mem_out_of_bound);
-    EXPECT_EQ(view.find(space().size + 1, space(), m_fault), nullptr);
-    EXPECT_EQ(m_fault.code, ErrorCode::mem_out_of_bound);
+    Assembler a{base};
+    a.addi(a1, a1, 1);
+    a.lui(a0, 5);
+    a.addiw(a0, a0, 1);
+    a.ecall();
+    put(a);
+    CodeImage code = image();
+    ASSERT_EQ(build(code, base + 8).size(), 2U);
+    const auto block = build(code, base);
+    ASSERT_EQ(block.size(), 3U);
+    EXPECT_EQ(block[1].opcode, isa::Opcode::load_const_lui);
 }
 
-TEST_F(CodeTest, what_a_page_end_refused_is_decoded_again_when_the_next_page_becomes_executable)
+TEST_F(CodeTest, heads_say_what_their_operations_cost_together)
+{
+    Assembler a{base};
+    a.mulhu(a1, a2, a3);
+    a.mul(a4, a2, a3);
+    a.lui(a0, 5);
+    a.ecall();
+    put(a);
+    CodeImage code = image();
+    const auto operations = build(code, base);
+    const Block& block = *code.find(base);
+    EXPECT_EQ(block.pc, base);
+    EXPECT_EQ(block.operations, operations.size());
+    EXPECT_EQ(block.cost, 5 + 1 + 500U);
+    EXPECT_EQ(Block::of_body(block.body()), &block);
+}
+
+TEST_F(CodeTest, blocks_are_provisional_when_a_page_end_refused_to_look_ahead)
 {
     const std::uint64_t end = base + 2 * page_size;
-    Assembler a{end - 8};
-    a.lui(a0, 5);  // fuses with the first instruction of the next page, once it is code
+    Assembler a{end - 12};
+    a.addi(a1, a1, 1);
+    a.addi(a1, a1, 1);
     a.lui(a0, 5);
     put(a);
-    const auto shared = std::make_shared<CodeImage>(config(), code::executable_pages(space()));
-    CodeView view{config()};
-    view.share(shared, space());
-    const auto last_operation = [&](CodeView& of) -> std::optional<isa::Operation> {
-        const Block* block = of.find(end - 8, space(), m_fault);
-        if (block == nullptr)
-            return std::nullopt;
-        return block->operations().back();
-    };
-    ASSERT_TRUE(last_operation(view));
-    EXPECT_EQ(last_operation(view)->opcode, isa::Opcode::lui);
+    CodeImage code = image();
+    ASSERT_EQ(build(code, end - 8).size(), 2U);
+    EXPECT_TRUE(code.find(end - 8)->provisional);
+    // One that ends in front of it is not.
+    ASSERT_EQ(build(code, end - 12).size(), 1U);
+    EXPECT_FALSE(code.find(end - 12)->provisional);
 
-    Assembler next{end};
-    next.addiw(a0, a0, 1);
-    next.ecall();
-    map(end, page_size, next.code());
-    ASSERT_TRUE(view.refresh(space()));
-    ASSERT_TRUE(last_operation(view));
-    EXPECT_EQ(last_operation(view)->opcode, isa::Opcode::load_const_lui);
-    EXPECT_NE(view.find(end, space(), m_fault), nullptr);
-    // The shared image knows nothing of it, and pages further away are still shared.
-    EXPECT_EQ(shared->find(end - 8)->operations().back().opcode, isa::Opcode::lui);
-    EXPECT_FALSE(shared->covers(end / page_size));
-    put(base, c_nop, 2);
-    const Block* far_away = view.find(base, space(), m_fault);
-    ASSERT_NE(far_away, nullptr);
-    EXPECT_EQ(far_away, shared->find(base));
+    map(end, page_size);
+    CodeImage later = image();
+    ASSERT_EQ(build(later, end - 8).size(), 2U);
+    EXPECT_FALSE(later.find(end - 8)->provisional);
+    // Without fusion nobody looks ahead.
+    CodeImage plain = image(false);
+    ASSERT_EQ(build(plain, end - 8).size(), 2U);
+    EXPECT_FALSE(plain.find(end - 8)->provisional);
 }
 
-TEST_F(CodeTest, instructions_across_a_page_end_appear_with_the_next_page)
+TEST_F(CodeTest, undecodable_bytes_ahead_make_nothing_provisional)
 {
-    const std::uint64_t end = base + 2 * page_size;
-    put(end - 2, 0x00150513, 2);  // the first half of addi a0,a0,1
-    CodeView view{config()};
-    ASSERT_TRUE(view.refresh(space()));
-    EXPECT_EQ(view.find(end - 2, space(), m_fault), nullptr);
-    EXPECT_EQ(m_fault.code, ErrorCode::mem_write_on_executable_page);
-    EXPECT_EQ(m_fault.address, end / page_size);
-    map(end, page_size);
-    put(end, 0x0015, 2);
-    ASSERT_TRUE(view.refresh(space()));
-    const Block* block = view.find(end - 2, space(), m_fault);
-    ASSERT_NE(block, nullptr);
-    EXPECT_EQ(block->operations().front().opcode, isa::Opcode::addi);
+    Assembler a{base};
+    a.lui(a0, 5);
+    a.word(0xffffffff);
+    put(a);
+    CodeImage code = image();
+    ASSERT_EQ(build(code, base).size(), 1U);
+    EXPECT_FALSE(code.find(base)->provisional);
+}
+
+TEST_F(CodeTest, blocks_tell_whether_one_machine_owns_them)
+{
+    put_nops();
+    CodeImage shared = image();
+    CodeImage own{config(), code::executable_pages(space()), CodeImage::Owner::machine};
+    EXPECT_FALSE(shared.build(base, space(), m_fault)->own);
+    EXPECT_TRUE(own.build(base, space(), m_fault)->own);
+}
+
+TEST(CodeLinks, lead_to_nothing_that_the_source_may_outlive_or_that_may_change)
+{
+    const Block shared{};
+    const Block own{.own = true};
+    const Block provisional{.provisional = true};
+    const Block own_provisional{.provisional = true, .own = true};
+    EXPECT_TRUE(Block::may_link(shared, shared));
+    EXPECT_TRUE(Block::may_link(own, shared));
+    EXPECT_TRUE(Block::may_link(own, own));
+    EXPECT_FALSE(Block::may_link(shared, own));
+    for (const Block& source : {shared, own, provisional, own_provisional}) {
+        EXPECT_FALSE(Block::may_link(source, provisional));
+        EXPECT_FALSE(Block::may_link(source, own_provisional));
+    }
+    // Leaving a provisional block is like leaving any other.
+    EXPECT_TRUE(Block::may_link(provisional, shared));
+    EXPECT_TRUE(Block::may_link(own_provisional, own));
 }
 }  // namespace
+}  // namespace mopvm::test

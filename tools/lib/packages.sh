@@ -6,7 +6,7 @@
 # To build the library and the mopvm command.
 build_packages=(
     cmake ninja-build g++ pkgconf
-    libutfcpp-dev
+    libutfcpp-dev libasmjit-dev
     libcli11-dev nlohmann-json3-dev libspdlog-dev libelf-dev libglib2.0-dev
 )
 # To build and run the tests and benchmarks, which also compile guest programs.

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Blocks in the form of emitted code: encode each operation, choose the longest sequence at each
+// place, link.
+
+#include "asm_x64/block_writer.hpp"
+
+#include "code/code_image.hpp"
+#include "semantics/step.hpp"
+
+#include <cstring>
+
+namespace mopvm::asm_x64
+{
+namespace
+{
+struct Sentinel
+{
+    code::Block head{.pc = 1};
+    Cell body{};
+};
+constexpr std::array<Sentinel, 2> sentinels{
+    {{.head = {.pc = 1}}, {.head = {.pc = 1, .own = true}}}};
+static_assert(offsetof(Sentinel, body) == sizeof(code::Block));
+
+/// A branch falls into the cells behind it. When the next block is elsewhere, those are a block
+/// without operations that goes there.
+constexpr std::size_t detour_bytes = sizeof(code::Block) + cells(Shape::jump) * sizeof(Cell);
+constexpr std::size_t count_bytes = cells(Shape::count) * sizeof(Cell);
+/// What the last operation takes above others.
+constexpr std::size_t transfer_bytes = cells(Shape::call) * sizeof(Cell);
+static_assert(detour_bytes + count_bytes + transfer_bytes <= code::max_body_overhead);
+static_assert(Encoded::max_cells * sizeof(Cell) <= code::max_operation_bytes);
+
+/// What a link leads to until it is resolved; lies directly behind the cell that says so.
+struct Stub
+{
+    code::Block head;
+    Cell unresolved;
+    std::uint64_t target;
+};
+static_assert(sizeof(Stub) + sizeof(Cell) == link_cells * sizeof(Cell));
+static_assert(offsetof(Stub, unresolved) == sizeof(code::Block));
+
+bool has_link(Shape shape) noexcept
+{
+    return shape == Shape::branch || shape == Shape::branch_zero || shape == Shape::jump ||
+           shape == Shape::call;
+}
+
+bool needs_detour(const code::BlockSource& source) noexcept
+{
+    return isa::traits(source.operations.back().opcode).flow == isa::Flow::branch &&
+           !source.next_follows;
+}
+
+CountSummary summary(std::span<const isa::Operation> operations) noexcept
+{
+    Stats stats;
+    for (const isa::Operation& operation : operations)
+        semantics::count(stats, operation);
+    CountSummary made{.operations = static_cast<std::uint32_t>(stats.operations),
+                      .instructions = static_cast<std::uint32_t>(stats.instructions)};
+    for (std::size_t i = 0; i < stats.fused.size(); ++i)
+        made.fused[i] = static_cast<std::uint8_t>(stats.fused[i]);
+    return made;
+}
+
+/// Writes cells one behind the other.
+class Writer
+{
+public:
+    Writer(std::byte* to,
+           const code::Block& head,
+           const code::CodeImage& image,
+           const Handlers& handlers) noexcept
+        : m_cell{reinterpret_cast<Cell*>(to)}, m_head{head}, m_image{image}, m_handlers{handlers}
+    {}
+
+    /// Bytes that were written since @p begin.
+    [[nodiscard]] std::size_t bytes_from(const std::byte* begin) const noexcept
+    {
+        return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(m_cell) - begin);
+    }
+    /// Goes on behind @p bytes that somebody else wrote.
+    void skip(std::size_t bytes) noexcept { m_cell += bytes / sizeof(Cell); }
+
+    /// Writes @p encoded with @p handler.
+    void write(const Encoded& encoded, std::uint32_t handler) noexcept
+    {
+        const Shape of = shape(encoded.unit);
+        const std::size_t own_cells = encoded.cell_count - (has_link(of) ? link_cells : 0);
+        for (std::size_t i = 0; i < own_cells; ++i)
+            m_cell[i] = encoded.cells[i];
+        m_cell->handler = handler;
+        if (of == Shape::call_indirect)
+            m_cell[2] = Cell::of(reinterpret_cast<std::uintptr_t>(no_block_body(m_head.own)));
+        m_cell += own_cells;
+        if (has_link(of))
+            write_link(encoded.target);
+    }
+
+    template <typename T>
+    void write_raw(const T& value) noexcept
+    {
+        std::memcpy(m_cell, &value, sizeof(value));
+        m_cell += sizeof(value) / sizeof(Cell);
+    }
+
+private:
+    void write_link(std::uint64_t target) noexcept
+    {
+        const code::Block* to = m_image.find(target);
+        const bool resolved = to != nullptr && code::Block::may_link(m_head, *to);
+        auto* const stub = reinterpret_cast<const Stub*>(m_cell + 1);
+        write_raw(reinterpret_cast<std::uintptr_t>(resolved ? to->body() : stub->head.body()));
+        write_raw(Stub{.head = {.own = m_head.own},
+                       .unresolved = Cell::of(m_handlers.of_unit(Unit::unresolved)),
+                       .target = target});
+    }
+
+    Cell* m_cell;
+    const code::Block& m_head;
+    const code::CodeImage& m_image;
+    const Handlers& m_handlers;
+};
+
+struct Match
+{
+    std::uint32_t handler;
+    std::size_t length;
+};
+
+/// The longest sequence at @p begin of @p relations, else the unit alone.
+Match longest_match(std::span<const Relation> relations,
+                    std::size_t begin,
+                    const Handlers& handlers) noexcept
+{
+    Match match{.handler = handlers.of_unit(relations[begin].unit), .length = 1};
+    SequenceMatcher::Walk walk{handlers.matcher()};
+    for (std::size_t i = begin; i < relations.size(); ++i) {
+        if (!walk.advance(relations[i].token(i - begin)))
+            break;
+        if (const auto found = walk.sequence(); found != SequenceMatcher::no_sequence)
+            match = {.handler = handlers.of_sequence(found), .length = i + 1 - begin};
+    }
+    return match;
+}
+}  // namespace
+
+const Cell* no_block_body(bool own) noexcept
+{
+    return &sentinels[own ? 1 : 0].body;
+}
+
+std::uint64_t link_target(const Cell* stub) noexcept
+{
+    return stub[1].payload();
+}
+
+const Cell* link_slot(const Cell* stub) noexcept
+{
+    return stub - sizeof(code::Block) / sizeof(Cell) - 1;
+}
+
+std::size_t encode_block(std::span<const isa::Operation> operations,
+                         std::uint64_t pc,
+                         std::span<Encoded, max_units> units) noexcept
+{
+    std::size_t count = 0;
+    for (const isa::Operation& operation : operations) {
+        units[count] = encode(operation, pc);
+        if (units[count].unit != Unit::invalid)
+            ++count;
+        pc += operation.length;
+    }
+    if (!isa::ends_block(operations.back().opcode))
+        units[count++] = encode_go_on(pc);
+    return count;
+}
+
+std::size_t write_units(std::byte* to,
+                        std::span<const Encoded> units,
+                        const code::Block& head,
+                        const code::CodeImage& image,
+                        const Handlers& handlers) noexcept
+{
+    std::array<Relation, max_units> storage;
+    RelationTracker tracker;
+    for (std::size_t i = 0; i < units.size(); ++i)
+        storage[i] = tracker.next(units[i]);
+    const std::span<const Relation> relations = std::span{storage}.first(units.size());
+
+    Writer writer{to, head, image, handlers};
+    for (std::size_t i = 0; i < units.size();) {
+        const Match match = longest_match(relations, i, handlers);
+        writer.write(units[i], match.handler);
+        // The cells of the others have handlers too: nobody begins among them, but who looks at one
+        // sees what it is.
+        for (const std::size_t end = i++ + match.length; i < end; ++i)
+            writer.write(units[i], handlers.of_unit(units[i].unit));
+    }
+    return writer.bytes_from(to);
+}
+
+std::size_t write_body(std::byte* to,
+                       const code::BlockSource& source,
+                       const code::CodeImage& image,
+                       const Handlers& handlers,
+                       bool counting) noexcept
+{
+    Writer writer{to, source.head, image, handlers};
+    if (counting) {
+        writer.write_raw(Cell::of(handlers.of_unit(Unit::count)));
+        writer.write_raw(summary(source.operations));
+    }
+    std::array<Encoded, max_units> units;
+    const std::size_t count = encode_block(source.operations, source.head.pc, units);
+    writer.skip(write_units(to + writer.bytes_from(to), std::span{units}.first(count), source.head,
+                            image, handlers));
+    if (needs_detour(source)) {
+        std::uint64_t behind = source.head.pc;
+        for (const isa::Operation& operation : source.operations)
+            behind += operation.length;
+        writer.write_raw(
+            code::Block{.pc = static_cast<std::uint32_t>(behind), .own = source.head.own});
+        writer.write(encode_go_on(behind), handlers.of_unit(Unit::go_on));
+    }
+    return writer.bytes_from(to);
+}
+}  // namespace mopvm::asm_x64

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// Emitting all handlers, and placing them.
+
+#include "asm_x64/handlers.hpp"
+
+#include "asm_x64/emitter.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <limits>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace mopvm::asm_x64
+{
+namespace
+{
+/// Keeps the first error; without one, asmjit passes over what it cannot encode.
+class FirstError final : public asmjit::ErrorHandler
+{
+public:
+    void handleError(asmjit::Error error, const char* message, asmjit::BaseEmitter*) override
+    {
+        if (m_error == asmjit::kErrorOk) {
+            m_error = error;
+            m_message = message;
+        }
+    }
+    [[nodiscard]] bool occurred() const noexcept { return m_error != asmjit::kErrorOk; }
+    [[nodiscard]] std::string text() const
+    {
+        return "the handlers cannot be emitted: " + m_message;
+    }
+
+private:
+    asmjit::Error m_error = asmjit::kErrorOk;
+    std::string m_message;
+};
+
+std::unexpected<std::string> host_refuses(const char* what)
+{
+    return std::unexpected{std::string{what} + ": " + std::generic_category().message(errno)};
+}
+
+std::unexpected<std::string> asmjit_refuses(asmjit::Error error)
+{
+    return std::unexpected{std::string{"the handlers cannot be emitted: "} +
+                           asmjit::DebugUtils::errorAsString(error)};
+}
+
+constexpr HostCode::Host system_host{
+    .map = [](std::size_t size) noexcept -> std::byte* {
+        void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+        return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+    },
+    .protect =
+        [](std::byte* memory, std::size_t size) noexcept {
+            return ::mprotect(memory, size, PROT_READ | PROT_EXEC) == 0;
+        },
+    .unmap = [](std::byte* memory, std::size_t size) noexcept { ::munmap(memory, size); },
+};
+
+/// Copies @p code into executable memory.
+std::expected<HostCode, std::string> place(asmjit::CodeHolder& code, const HostCode::Host& host)
+{
+    if (const auto error = code.flatten(); error != asmjit::kErrorOk)
+        return asmjit_refuses(error);
+    if (const auto error = code.resolveUnresolvedLinks(); error != asmjit::kErrorOk)
+        return asmjit_refuses(error);
+    if (code.hasUnresolvedLinks())
+        return asmjit_refuses(asmjit::kErrorInvalidLabel);
+    const std::size_t size = code.codeSize();
+    std::byte* const memory = host.map(size);
+    if (memory == nullptr)
+        return host_refuses("the host gives no memory below 2 GiB for emitted code");
+    if (reinterpret_cast<std::uintptr_t>(memory) + size > std::numeric_limits<std::uint32_t>::max())
+    {
+        host.unmap(memory, size);
+        return std::unexpected{"the host's memory for emitted code is above 4 GiB"};
+    }
+    auto error = code.relocateToBase(reinterpret_cast<std::uint64_t>(memory));
+    if (error == asmjit::kErrorOk)
+        error = code.copyFlattenedData(memory, size);
+    if (error != asmjit::kErrorOk) {
+        host.unmap(memory, size);
+        return asmjit_refuses(error);
+    }
+    if (!host.protect(memory, size)) {
+        auto refused = host_refuses("the host lets no emitted code be executed");
+        host.unmap(memory, size);
+        return refused;
+    }
+    return HostCode{host, memory, size};
+}
+}  // namespace
+
+const HostCode::Host& HostCode::system() noexcept
+{
+    return system_host;
+}
+
+std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> sequences,
+                                                    const HostCode::Host& host,
+                                                    void (*tamper)(asmjit::CodeHolder& code))
+{
+    if (!asmjit::CpuInfo::host().features().x86().hasPOPCNT())
+        return std::unexpected{"the processor has no POPCNT instruction"};
+
+    FirstError error;
+    asmjit::CodeHolder code;
+    code.init(asmjit::Environment::host());
+    code.setErrorHandler(&error);
+    Emitter emitter{code};
+    emitter.emit_shared();
+
+    std::array<asmjit::Label, unit_count> units;
+    for (std::size_t i = 1; i < unit_count; ++i) {
+        const Token token{.unit = static_cast<Unit>(i)};
+        units[i] = emitter.emit_handler({&token, 1});
+    }
+    std::vector<asmjit::Label> labels;
+    labels.reserve(sequences.size());
+    for (const Sequence& sequence : sequences)
+        labels.push_back(emitter.emit_handler(sequence.span()));
+    if (tamper != nullptr)
+        tamper(code);
+    if (error.occurred())
+        return std::unexpected{error.text()};
+
+    auto placed = place(code, host);
+    if (!placed)
+        return std::unexpected{std::move(placed.error())};
+    if (error.occurred())
+        return std::unexpected{error.text()};
+
+    Handlers handlers;
+    handlers.m_code = std::move(*placed);
+    handlers.m_code_bytes = code.codeSize();
+    const auto address = [&](const asmjit::Label& label) {
+        return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(
+            handlers.m_code.begin() + code.labelOffsetFromBase(label)));
+    };
+    for (std::size_t i = 1; i < unit_count; ++i)
+        handlers.m_units[i] = address(units[i]);
+    for (const asmjit::Label& label : labels)
+        handlers.m_sequences.push_back(address(label));
+    handlers.m_enter =
+        reinterpret_cast<Leave (*)(Frame*)>(std::uintptr_t{address(emitter.entry())});
+    handlers.m_matcher = SequenceMatcher{sequences};
+    return handlers;
+}
+}  // namespace mopvm::asm_x64
