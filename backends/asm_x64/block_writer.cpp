@@ -4,10 +4,12 @@
 
 #include "asm_x64/block_writer.hpp"
 
+#include "asm_x64/relations.hpp"
 #include "code/code_image.hpp"
 #include "semantics/step.hpp"
 
 #include <cstring>
+#include <memory>
 
 namespace mopvm::asm_x64
 {
@@ -168,7 +170,7 @@ std::size_t encode_block(std::span<const isa::Operation> operations,
 {
     std::size_t count = 0;
     for (const isa::Operation& operation : operations) {
-        units[count] = encode(operation, pc);
+        std::construct_at(&units[count], encode(operation, pc));
         if (units[count].unit != Unit::invalid)
             ++count;
         pc += operation.length;
@@ -187,7 +189,7 @@ std::size_t write_units(std::byte* to,
     std::array<Relation, max_units> storage;
     RelationTracker tracker;
     for (std::size_t i = 0; i < units.size(); ++i)
-        storage[i] = tracker.next(units[i]);
+        std::construct_at(&storage[i], tracker.next(units[i]));
     const std::span<const Relation> relations = std::span{storage}.first(units.size());
 
     Writer writer{to, head, image, handlers};

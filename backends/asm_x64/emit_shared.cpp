@@ -21,16 +21,15 @@ constexpr std::array kept{rax, rcx, rsi, rdi, r8, r9, r10, r11};
 
 void Emitter::emit_shared()
 {
-    for (Label* label :
-         {&m_enter, &m_leave_entry_unpaid, &m_leave_entry, &m_leave_link, &m_leave_indirect,
-          &m_leave_indirect_call, &m_leave_with_pc, &m_leave_fault, &m_leave})
+    for (Label* label : {&m_leave_entry_unpaid, &m_leave_entry, &m_leave_link, &m_leave_indirect,
+                         &m_leave_indirect_call, &m_leave_with_pc, &m_leave_fault, &m_leave})
         *label = a.newLabel();
 
     // UndefinedBehaviorSanitizer reads the bytes before a function that is called through a
     // pointer.
     a.embedUInt64(0);
     a.embedUInt64(0);
-    a.bind(m_enter);
+    m_entry = a.offset();
     for (const Gp& reg : saved)
         a.push(reg);
     a.sub(rsp, stack_offset::size);
@@ -182,11 +181,10 @@ void Emitter::go_to_target(Label missing)
     enter_block();
 }
 
-asmjit::Label Emitter::emit_handler(std::span<const Token> tokens)
+std::size_t Emitter::emit_handler(std::span<const Token> tokens)
 {
     a.align(asmjit::AlignMode::kCode, 16);
-    const Label begin = a.newLabel();
-    a.bind(begin);
+    const std::size_t begin = a.offset();
     m_tokens = tokens;
     m_cell = 0;
     for (m_position = 0; m_position < tokens.size(); ++m_position) {

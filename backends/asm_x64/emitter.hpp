@@ -68,11 +68,11 @@ public:
     /// The function that C++ calls, and what handlers jump to and call. Comes first.
     void emit_shared();
 
-    /// The handler of @p tokens. @return where it begins.
-    Label emit_handler(std::span<const Token> tokens);
+    /// The handler of @p tokens. @return where it begins, in bytes from the beginning of the code.
+    std::size_t emit_handler(std::span<const Token> tokens);
 
-    /// What C++ calls with a frame; answers with a `Leave`.
-    [[nodiscard]] Label entry() const noexcept { return m_enter; }
+    /// Where the function is that C++ calls with a frame; it answers with a `Leave`.
+    [[nodiscard]] std::size_t entry() const noexcept { return m_entry; }
 
 private:
     /// Code that belongs to a handler but is rarely needed, placed behind it.
@@ -143,7 +143,7 @@ private:
     Token m_token;                    ///< and that unit.
     std::int32_t m_cell = 0;          ///< Offset of the unit's first cell from rbx.
 
-    Label m_enter;
+    std::size_t m_entry = 0;
     Label m_leave_entry_unpaid;
     Label m_leave_entry;
     Label m_leave_link;

@@ -106,25 +106,34 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
                                                     const HostCode::Host& host,
                                                     void (*tamper)(asmjit::CodeHolder& code))
 {
-    if (!asmjit::CpuInfo::host().features().x86().hasPOPCNT())
+    // What asmjit knows of the processor costs dozens of CPUID instructions, each of which leaves a
+    // virtual machine.
+    if (!__builtin_cpu_supports("popcnt"))
         return std::unexpected{"the processor has no POPCNT instruction"};
 
     FirstError error;
     asmjit::CodeHolder code;
-    code.init(asmjit::Environment::host());
+    if (const auto refused = code.init(asmjit::Environment::host()); refused != asmjit::kErrorOk)
+        return asmjit_refuses(refused);
     code.setErrorHandler(&error);
+    // Enough for most, so that it does not move as it grows.
+    constexpr std::size_t bytes_per_handler = 256;
+    const auto refused = code.reserveBuffer(&code.textSection()->buffer(),
+                                            bytes_per_handler * (unit_count + sequences.size()));
+    if (refused != asmjit::kErrorOk)
+        return asmjit_refuses(refused);
     Emitter emitter{code};
     emitter.emit_shared();
 
-    std::array<asmjit::Label, unit_count> units;
+    std::array<std::size_t, unit_count> units{};
     for (std::size_t i = 1; i < unit_count; ++i) {
         const Token token{.unit = static_cast<Unit>(i)};
         units[i] = emitter.emit_handler({&token, 1});
     }
-    std::vector<asmjit::Label> labels;
-    labels.reserve(sequences.size());
+    std::vector<std::size_t> offsets;
+    offsets.reserve(sequences.size());
     for (const Sequence& sequence : sequences)
-        labels.push_back(emitter.emit_handler(sequence.span()));
+        offsets.push_back(emitter.emit_handler(sequence.span()));
     if (tamper != nullptr)
         tamper(code);
     if (error.occurred())
@@ -139,14 +148,14 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
     Handlers handlers;
     handlers.m_code = std::move(*placed);
     handlers.m_code_bytes = code.codeSize();
-    const auto address = [&](const asmjit::Label& label) {
-        return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(
-            handlers.m_code.begin() + code.labelOffsetFromBase(label)));
+    const auto address = [&](std::size_t offset) {
+        return static_cast<std::uint32_t>(
+            reinterpret_cast<std::uintptr_t>(handlers.m_code.begin() + offset));
     };
     for (std::size_t i = 1; i < unit_count; ++i)
         handlers.m_units[i] = address(units[i]);
-    for (const asmjit::Label& label : labels)
-        handlers.m_sequences.push_back(address(label));
+    for (const std::size_t offset : offsets)
+        handlers.m_sequences.push_back(address(offset));
     handlers.m_enter =
         reinterpret_cast<Leave (*)(Frame*)>(std::uintptr_t{address(emitter.entry())});
     handlers.m_matcher = SequenceMatcher{sequences};

@@ -4,6 +4,7 @@
 #include "asm_x64/self_test.hpp"
 
 #include "asm_x64/block_writer.hpp"
+#include "asm_x64/relations.hpp"
 #include "code/code_image.hpp"
 #include "semantics/execute.hpp"
 
@@ -196,7 +197,15 @@ public:
                 return false;
         }
         const std::span<const Operation> operations = std::span{storage}.first(tokens.size());
-        return run_emitted(operations, values) == run_reference(operations, values);
+        const bool stores = std::ranges::any_of(
+            tokens, [](const Token& token) { return shape(token.unit) == Shape::store; });
+        const Result emitted = run_emitted(operations, values);
+        if (stores)
+            *m_emitted_bytes = *m_bytes;
+        m_has_stored |= stores;
+        const Result wanted = run_reference(operations, values);
+        m_has_stored |= stores;
+        return emitted == wanted && (!stores || *m_emitted_bytes == *m_bytes);
     }
 
 private:
@@ -211,7 +220,6 @@ private:
         std::array<std::uint64_t, isa::register_count> x{};
         std::uint64_t pc = 0;  ///< Of the operation that faults, or where it goes on.
         bool faulted = false;
-        std::array<std::array<std::uint8_t, reach>, 2> memory{};  ///< What stores can reach.
 
         friend bool operator==(const Result&, const Result&) = default;
     };
@@ -225,8 +233,11 @@ private:
                           .load_end = memory_bytes};
         m_flags.fill(page_flag::dirty);
         m_flags[1] = 0;  // a first write goes the slow way
-        for (std::size_t page = 1; page < pages; ++page)
-            std::memset(m_bytes->data() + page * page_size, 0xa5, reach);
+        if (m_has_stored) {
+            for (std::size_t page = 1; page < pages; ++page)
+                std::memset(m_bytes->data() + page * page_size, 0xa5, reach);
+            m_has_stored = false;
+        }
         for (std::size_t i = 1; i < isa::register_count; ++i)
             m_state.x[i] = value(values, i);
         m_state.pc = begin_pc;
@@ -236,8 +247,6 @@ private:
     {
         Result made{.pc = m_state.pc, .faulted = faulted};
         std::ranges::copy(m_state.x, made.x.begin());
-        for (std::size_t page = 0; page < made.memory.size(); ++page)
-            std::memcpy(made.memory[page].data(), m_bytes->data() + (page + 1) * page_size, reach);
         return made;
     }
 
@@ -314,6 +323,10 @@ private:
     State m_state;
     std::unique_ptr<std::array<std::uint8_t, memory_bytes>> m_bytes =
         std::make_unique<std::array<std::uint8_t, memory_bytes>>();
+    /// What emitted code left in memory.
+    std::unique_ptr<std::array<std::uint8_t, memory_bytes>> m_emitted_bytes =
+        std::make_unique<std::array<std::uint8_t, memory_bytes>>();
+    bool m_has_stored = true;  ///< Memory is not as it should be when a run begins.
     std::array<std::uint8_t, pages> m_flags{};
     code::TargetCache m_targets;
     const code::CodeImage m_no_code{{}, {}};

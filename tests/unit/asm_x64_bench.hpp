@@ -5,6 +5,7 @@
 
 #include "asm_x64/block_writer.hpp"
 #include "asm_x64/handlers.hpp"
+#include "asm_x64/relations.hpp"
 #include "code/code_image.hpp"
 #include "memory/mapping.hpp"
 #include "semantics/execute.hpp"

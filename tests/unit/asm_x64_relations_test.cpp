@@ -4,7 +4,7 @@
 
 #include "unit/asm_x64_bench.hpp"
 
-#include "asm_x64/cell.hpp"
+#include "asm_x64/relations.hpp"
 #include "support/assembler.hpp"
 
 #include <initializer_list>

@@ -18,14 +18,6 @@ namespace mopvm::train
 {
 namespace
 {
-/// Reads nothing and drops what is written.
-class NoStreams final : public GuestStreams
-{
-public:
-    Result<std::size_t> read(std::span<std::byte>) noexcept override { return std::size_t{0}; }
-    Result<void> write(int, std::span<const std::byte>) noexcept override { return {}; }
-};
-
 template <typename T>
 T value_of(Result<T> result)
 {
@@ -72,7 +64,7 @@ Profile watch(const Guest& guest, bool fusion, std::uint64_t max_cycles)
 {
     const Config config{.fusion = fusion, .max_cycles = max_cycles, .backend = "interpreter"};
     Machine machine = value_of(Machine::create(config));
-    value_of(machine.add_syscalls(make_posix_syscalls(std::make_shared<NoStreams>())));
+    value_of(machine.add_syscalls(make_silent_syscalls()));
     value_of(machine.load(guest.program, guest.argument_views()));
 
     // The code once more, where decoding can read it.

@@ -3,13 +3,11 @@
 /// What a guest executes, as units of the engine `asm`.
 #pragma once
 
-#include "asm_x64/cell.hpp"
-
-#include <mopvm/program.hpp>
+#include "asm_x64/relations.hpp"
+#include "guest.hpp"
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace mopvm::train
@@ -27,19 +25,6 @@ struct Profile
     std::string name;
     std::vector<Run> runs{};
     std::uint64_t instructions = 0;  ///< Executed, so far as it was watched.
-};
-
-/// A guest to learn from.
-struct Guest
-{
-    std::string name;
-    Program program;
-    std::vector<std::string> arguments{};  ///< The name of the program included.
-
-    [[nodiscard]] std::vector<std::string_view> argument_views() const
-    {
-        return {arguments.begin(), arguments.end()};
-    }
 };
 
 /// Watches @p guest, with empty input, for at most @p max_cycles cycles.

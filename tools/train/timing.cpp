@@ -19,13 +19,6 @@ namespace mopvm::train
 {
 namespace
 {
-class NoStreams final : public GuestStreams
-{
-public:
-    Result<std::size_t> read(std::span<std::byte>) noexcept override { return std::size_t{0}; }
-    Result<void> write(int, std::span<const std::byte>) noexcept override { return {}; }
-};
-
 double cpu_nanoseconds()
 {
     std::timespec now{};
@@ -37,7 +30,7 @@ double cpu_nanoseconds()
 double run_once(const Guest& guest, bool counting)
 {
     auto machine = Machine::create({.backend = "asm", .count_operations = counting});
-    if (!machine || !machine->add_syscalls(make_posix_syscalls(std::make_shared<NoStreams>())) ||
+    if (!machine || !machine->add_syscalls(make_silent_syscalls()) ||
         !machine->load(guest.program, guest.argument_views()))
         return 0;
     const double begin = cpu_nanoseconds();

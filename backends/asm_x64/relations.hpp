@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What units have to do with those before them.
+/// @file
+/// What units have to do with those before them. Inline, as every unit of every block passes here.
+#pragma once
 
 #include "asm_x64/cell.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 
 namespace mopvm::asm_x64
 {
-namespace
+namespace detail
 {
 /// Which registers a unit reads and writes, and what happens to results in host registers.
 struct Operands
@@ -74,16 +78,67 @@ constexpr Operands operands(Shape shape) noexcept
     }
 }
 
-constexpr auto operands_of = [] {
+inline constexpr auto operands_of = [] {
     std::array<Operands, unit_count> table{};
     for (std::size_t i = 0; i < unit_count; ++i)
         table[i] = operands(shape(static_cast<Unit>(i)));
     return table;
 }();
-}  // namespace
+}  // namespace detail
+
+/// What one unit of a block has to do with those before it; distances as in `Token`, but over the
+/// whole block.
+struct Relation
+{
+    Unit unit = Unit::invalid;
+    std::uint8_t first = 0;
+    std::uint8_t second = 0;
+    std::uint8_t over = 0;
+    std::uint8_t base =
+        0;  ///< How far back is the load, for stores the store, before, if it has the same base.
+
+    /// The token of this unit as the @p position-th of a sequence, counted from 0.
+    [[nodiscard]] Token token(std::size_t position) const noexcept
+    {
+        const auto inside = [&](std::uint8_t distance) {
+            return distance <= position ? distance : std::uint8_t{0};
+        };
+        Token made{
+            .unit = unit, .first = inside(first), .second = inside(second), .over = inside(over)};
+        if (made.first == 0 && inside(base) != 0)
+            made.first = Token::same_base;
+        return made;
+    }
+};
+
+/// Finds the relations of units that follow one another.
+class RelationTracker
+{
+public:
+    /// The relations of the next unit.
+    [[nodiscard]] Relation next(const Encoded& encoded) noexcept;
+
+private:
+    /// Far from every number.
+    static constexpr std::uint32_t never = 0;
+
+    std::uint32_t m_number = 1'000;  ///< Of the next unit.
+    /// Which unit computed the register, if its result is still in a host register.
+    std::array<std::uint32_t, isa::register_count + 1> m_producers{};
+    /// The last load or the last store.
+    struct Access
+    {
+        std::uint32_t number = never;
+        std::uint8_t base = discard;  ///< Unless it was written since.
+    };
+    void write(std::uint8_t reg, std::uint32_t producer) noexcept;
+
+    Access m_load;
+    Access m_store;
+};
 
 /// Notes who computes @p reg from here on.
-void RelationTracker::write(std::uint8_t reg, std::uint32_t producer) noexcept
+inline void RelationTracker::write(std::uint8_t reg, std::uint32_t producer) noexcept
 {
     m_producers[reg] = producer;
     for (Access* access : {&m_load, &m_store}) {
@@ -92,9 +147,9 @@ void RelationTracker::write(std::uint8_t reg, std::uint32_t producer) noexcept
     }
 }
 
-Relation RelationTracker::next(const Encoded& encoded) noexcept
+inline Relation RelationTracker::next(const Encoded& encoded) noexcept
 {
-    const Operands operands = operands_of[index(encoded.unit)];
+    const detail::Operands operands = detail::operands_of[index(encoded.unit)];
     const Cell& cell = encoded.cells[0];
     Relation relation{.unit = encoded.unit};
     const auto distance_to = [&](std::uint8_t reg) {
