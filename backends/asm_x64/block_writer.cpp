@@ -89,6 +89,11 @@ public:
     /// Writes @p encoded with @p handler.
     void write(const Encoded& encoded, std::uint32_t handler) noexcept
     {
+        if (encoded.cell_count == 1) [[likely]] {
+            *m_cell = encoded.cells[0];
+            m_cell++->handler = handler;
+            return;
+        }
         const Shape of = shape(encoded.unit);
         const std::size_t own_cells = encoded.cell_count - (has_link(of) ? link_cells : 0);
         for (std::size_t i = 0; i < own_cells; ++i)

@@ -78,10 +78,25 @@ constexpr Operands operands(Shape shape) noexcept
     }
 }
 
-inline constexpr auto operands_of = [] {
-    std::array<Operands, unit_count> table{};
-    for (std::size_t i = 0; i < unit_count; ++i)
-        table[i] = operands(shape(static_cast<Unit>(i)));
+/// The same in one byte, which is what every unit of every block looks at.
+namespace operand_bit
+{
+inline constexpr unsigned first = 1;
+inline constexpr unsigned second = 2;
+inline constexpr unsigned access = 4;
+inline constexpr unsigned store = 8;
+inline constexpr unsigned rare = 16;  ///< `has_two` or `forgets`.
+}  // namespace operand_bit
+
+inline constexpr auto operand_bits = [] {
+    std::array<std::uint8_t, unit_count> table{};
+    for (std::size_t i = 0; i < unit_count; ++i) {
+        const Operands of = operands(shape(static_cast<Unit>(i)));
+        table[i] = static_cast<std::uint8_t>(
+            (of.first ? operand_bit::first : 0) | (of.second ? operand_bit::second : 0) |
+            (of.is_access ? operand_bit::access : 0) | (of.is_store ? operand_bit::store : 0) |
+            (of.has_two || of.forgets ? operand_bit::rare : 0));
+    }
     return table;
 }();
 }  // namespace detail
@@ -94,8 +109,8 @@ struct Relation
     std::uint8_t first = 0;
     std::uint8_t second = 0;
     std::uint8_t over = 0;
-    std::uint8_t base =
-        0;  ///< How far back is the load, for stores the store, before, if it has the same base.
+    /// How far back is the load, for stores the store, before, if it has the same base.
+    std::uint8_t base = 0;
 
     /// The token of this unit as the @p position-th of a sequence, counted from 0.
     [[nodiscard]] Token token(std::size_t position) const noexcept
@@ -120,66 +135,74 @@ public:
 
 private:
     /// Far from every number.
-    static constexpr std::uint32_t never = 0;
+    static constexpr std::uint8_t never = 0;
+    static constexpr std::uint8_t first_number = 128;
 
-    std::uint32_t m_number = 1'000;  ///< Of the next unit.
-    /// Which unit computed the register, if its result is still in a host register.
-    std::array<std::uint32_t, isa::register_count + 1> m_producers{};
     /// The last load or the last store.
     struct Access
     {
-        std::uint32_t number = never;
+        std::uint8_t number = never;
         std::uint8_t base = discard;  ///< Unless it was written since.
     };
-    void write(std::uint8_t reg, std::uint32_t producer) noexcept;
 
-    Access m_load;
-    Access m_store;
-};
-
-/// Notes who computes @p reg from here on.
-inline void RelationTracker::write(std::uint8_t reg, std::uint32_t producer) noexcept
-{
-    m_producers[reg] = producer;
-    for (Access* access : {&m_load, &m_store}) {
-        if (access->base == reg)
-            access->base = discard;
+    [[nodiscard]] std::uint8_t distance_to(std::uint8_t reg) const noexcept
+    {
+        const auto distance = static_cast<std::uint8_t>(m_number - m_producers[reg]);
+        return distance <= max_distance ? distance : std::uint8_t{0};
     }
-}
+    void write(std::uint8_t reg, std::uint8_t producer) noexcept
+    {
+        m_producers[reg] = producer;
+        for (Access& access : m_accesses)
+            access.base = access.base == reg ? discard : access.base;
+    }
+    void note_rare(const Encoded& encoded) noexcept;
+
+    std::uint8_t m_number = first_number;  ///< Of the next unit; a block has fewer than 100.
+    /// Which unit computed the register, if its result is still in a host register.
+    std::array<std::uint8_t, isa::register_count + 1> m_producers{};
+    std::array<Access, 2> m_accesses{};  ///< The last load, the last store.
+};
 
 inline Relation RelationTracker::next(const Encoded& encoded) noexcept
 {
-    const detail::Operands operands = detail::operands_of[index(encoded.unit)];
+    namespace bit = detail::operand_bit;
+    const unsigned bits = detail::operand_bits[index(encoded.unit)];
     const Cell& cell = encoded.cells[0];
-    Relation relation{.unit = encoded.unit};
-    const auto distance_to = [&](std::uint8_t reg) {
-        const std::uint32_t distance = m_number - m_producers[reg];
-        return distance <= max_distance ? static_cast<std::uint8_t>(distance) : std::uint8_t{0};
-    };
-    if (operands.first)
-        relation.first = distance_to(cell.rs1);
-    if (operands.second)
-        relation.second = distance_to(operands.is_store ? cell.rd : cell.rs2);
-    if (operands.is_access) {
-        Access& access = operands.is_store ? m_store : m_load;
-        const std::uint32_t distance = m_number - access.number;
+    const bool is_store = (bits & bit::store) != 0;
+    // Nobody computes the register that discards.
+    const std::uint8_t first = (bits & bit::first) != 0 ? cell.rs1 : discard;
+    const std::uint8_t second =
+        (bits & bit::second) == 0 ? discard : (is_store ? cell.rd : cell.rs2);
+    Relation relation{
+        .unit = encoded.unit, .first = distance_to(first), .second = distance_to(second)};
+    if ((bits & bit::access) != 0) {
+        Access& access = m_accesses[is_store ? 1 : 0];
+        const auto distance = static_cast<std::uint8_t>(m_number - access.number);
         if (cell.rs1 == access.base && distance < max_sequence_length)
-            relation.base = static_cast<std::uint8_t>(distance);
+            relation.base = distance;
         access = {.number = m_number, .base = cell.rs1};
     }
-
-    if (operands.forgets) {
-        m_producers.fill(never);
-        m_load = m_store = {};
-    } else if (operands.has_two) {
-        write(cell.rd, never);
-        write(cell.r3, m_number);
-    } else if (encoded.result != discard) {
+    if ((bits & bit::rare) != 0) [[unlikely]] {
+        note_rare(encoded);
+    } else {
         relation.over = distance_to(encoded.result);
         write(encoded.result, m_number);
     }
     m_producers[discard] = never;
     ++m_number;
     return relation;
+}
+
+/// What units do that write two registers, or that use the host registers of earlier results.
+inline void RelationTracker::note_rare(const Encoded& encoded) noexcept
+{
+    if (detail::operands(shape(encoded.unit)).has_two) {
+        write(encoded.cells[0].rd, never);
+        write(encoded.cells[0].r3, m_number);
+    } else {
+        m_producers.fill(never);
+        m_accesses.fill({});
+    }
 }
 }  // namespace mopvm::asm_x64
