@@ -228,14 +228,17 @@ Config Options::config() const
     config.max_cycles = max_cycles;
     config.memory_size = memory;
     config.count_operations = stats;
-    const auto available = backends();
-    config.backend = backend.empty() ? std::string{available.front()} : backend;
-    if (std::ranges::find(available, config.backend) == available.end()) {
-        const auto machine = Machine::create({.backend = config.backend});
-        throw Problem{"the backend '" + printable(backend) + "' cannot be used: " +
-                      (machine ? "it is no name of one" : printable(machine.error().text)) +
-                      "; there is: " + list(available)};
+    if (backend.empty()) {
+        config.backend = backends().front();
+        return config;
     }
+    // Asked for by its name, so that no other engine has to find out whether it can run.
+    const auto machine = Machine::create({.backend = backend});
+    if (!machine || machine->config().backend != backend)
+        throw Problem{"the backend '" + printable(backend) + "' cannot be used: " +
+                      (machine ? "it is no engine's name" : printable(machine.error().text)) +
+                      "; there is: " + list(backends())};
+    config.backend = backend;
     return config;
 }
 
