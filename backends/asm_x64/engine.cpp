@@ -8,6 +8,7 @@
 #include "asm_x64/handlers.hpp"
 #include "code/lookahead.hpp"
 #include "semantics/step.hpp"
+#include "support/emitted_reads.hpp"
 
 #include <atomic>
 #include <cassert>
@@ -140,6 +141,7 @@ Run::Next Run::enter(const code::Block& block) noexcept
     m_frame.ip = reinterpret_cast<const Cell*>(block.body());
     m_frame.cycles_left = m_state.max_cycles - m_state.cycles;
     const Leave leave = handlers()->enter(m_frame);
+    support::found_by_emitted_code();
     m_state.cycles = m_state.max_cycles - m_frame.cycles_left;
     switch (leave) {
     case Leave::entry: {

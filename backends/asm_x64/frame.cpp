@@ -5,6 +5,7 @@
 
 #include "asm_x64/block_writer.hpp"
 #include "semantics/execute.hpp"
+#include "support/emitted_reads.hpp"
 
 #include <cstring>
 
@@ -27,11 +28,13 @@ bool check_store(Frame& frame, std::uint64_t address, std::uint64_t length) noex
 
 bool execute(Frame& frame, const isa::Operation& operation) noexcept
 {
+    support::found_by_emitted_code();
     return semantics::execute(*frame.state, operation) == semantics::Outcome::next;
 }
 
 void count(Frame& frame, const Cell* summary) noexcept
 {
+    support::found_by_emitted_code();
     CountSummary counts;
     std::memcpy(static_cast<void*>(&counts), summary, sizeof(counts));
     Stats& stats = *frame.stats;

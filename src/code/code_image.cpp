@@ -4,6 +4,7 @@
 #include "code/code_image.hpp"
 
 #include "code/lookahead.hpp"
+#include "support/emitted_reads.hpp"
 
 #include <functional>
 #include <new>
@@ -219,5 +220,6 @@ void CodeImage::publish(CodePage& page, const Block& block)
         slot.store(line, std::memory_order_release);
     }
     line->blocks[halfword % CodeLine::halfwords].store(&block, std::memory_order_release);
+    support::published_for_emitted_code();
 }
 }  // namespace mopvm::code

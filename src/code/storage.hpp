@@ -27,7 +27,7 @@ public:
     Storage& operator=(const Storage&) = delete;
     ~Storage();
 
-    /// Room for @p bytes, at most `chunk_bytes` less a pointer, that is good for as long as this.
+    /// Room for @p bytes, at most `chunk_bytes` less `alignment`, that is good for as long as this.
     /// `commit` takes what is needed of it. @throws std::bad_alloc
     [[nodiscard]] std::byte* reserve(std::size_t bytes)
     {
