@@ -110,7 +110,7 @@ public:
     void write_raw(const T& value) noexcept
     {
         std::memcpy(m_cell, &value, sizeof(value));
-        m_cell += sizeof(value) / sizeof(Cell);
+        skip(sizeof(value));
     }
 
 private:
@@ -118,7 +118,7 @@ private:
     {
         const code::Block* to = m_image.find(target);
         const bool resolved = to != nullptr && code::Block::may_link(m_head, *to);
-        auto* const stub = reinterpret_cast<const Stub*>(m_cell + 1);
+        const auto* const stub = reinterpret_cast<const Stub*>(m_cell + 1);
         write_raw(reinterpret_cast<std::uintptr_t>(resolved ? to->body() : stub->head.body()));
         write_raw(Stub{.head = {.own = m_head.own},
                        .unresolved = Cell::of(m_handlers.of_unit(Unit::unresolved)),

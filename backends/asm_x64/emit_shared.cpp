@@ -4,6 +4,7 @@
 #include "asm_x64/emitter.hpp"
 
 #include <bit>
+#include <ranges>
 
 namespace mopvm::asm_x64
 {
@@ -74,8 +75,8 @@ void Emitter::emit_shared()
     a.mov(qword_ptr(rdx, frame_offset::ip), rbx);
     a.mov(eax, ecx);
     a.add(rsp, stack_offset::size);
-    for (auto reg = saved.rbegin(); reg != saved.rend(); ++reg)
-        a.pop(*reg);
+    for (const Gp& reg : saved | std::views::reverse)
+        a.pop(reg);
     a.ret();
 
     for (std::uint32_t i = 0; i < m_check_load.size(); ++i) {
@@ -104,8 +105,8 @@ void Emitter::emit_checked_call(Label label, std::int32_t function, std::uint32_
     a.call(qword_ptr(rdi, function));
     a.movzx(edx, al);
     a.add(rsp, padding);
-    for (auto reg = kept.rbegin(); reg != kept.rend(); ++reg)
-        a.pop(*reg);
+    for (const Gp& reg : kept | std::views::reverse)
+        a.pop(reg);
     a.cmp(edx, 1);
     a.ret();
 }

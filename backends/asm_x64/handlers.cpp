@@ -21,7 +21,9 @@ namespace
 class FirstError final : public asmjit::ErrorHandler
 {
 public:
-    void handleError(asmjit::Error error, const char* message, asmjit::BaseEmitter*) override
+    void handleError(asmjit::Error error,
+                     const char* message,
+                     asmjit::BaseEmitter* /*origin*/) override
     {
         if (m_error == asmjit::kErrorOk) {
             m_error = error;

@@ -3,6 +3,7 @@
 
 #include "asm_x64/sequences.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace mopvm::asm_x64
@@ -33,9 +34,11 @@ constexpr bool is_sound(const Sequence& sequence) noexcept
         const auto reaches = [&](std::uint8_t distance) {
             return distance <= i && distance <= max_distance;
         };
-        if (!can_be_in_sequence(of) || (transfers(of) && i + 1 < sequence.length) ||
-            !(reaches(token.first) || (token.first == Token::same_base && i > 0)) ||
-            !reaches(token.second) || !reaches(token.over))
+        const bool may_stand_here =
+            can_be_in_sequence(of) && (!transfers(of) || i + 1 == sequence.length);
+        const bool first_is_there =
+            reaches(token.first) || (token.first == Token::same_base && i > 0);
+        if (!may_stand_here || !first_is_there || !reaches(token.second) || !reaches(token.over))
             return false;
     }
     return true;
@@ -51,15 +54,8 @@ constexpr auto table = [] {
     });
 }();
 
-static_assert(
-    [] {
-        for (const Sequence& sequence : table) {
-            if (!is_sound(sequence))
-                return false;
-        }
-        return true;
-    }(),
-    "a sequence holds a unit that may not be in one, or not there");
+static_assert(std::ranges::all_of(table, is_sound),
+              "a sequence holds a unit that may not be in one, or not there");
 }  // namespace
 
 std::span<const Sequence> chosen_sequences() noexcept

@@ -55,7 +55,7 @@ public:
     {
         std::size_t bytes = 0;
         for (std::uint32_t i = 0; i < m_count; ++i) {
-            m_written[i] = ::new (to + bytes) Block{m_heads[i].head};
+            m_written[i] = ::new (to + bytes) Block{m_heads[i].head};  // NOLINT(*-owning-memory)
             bytes += sizeof(Block);
             bytes += m_image.m_config.format->write_body(to + bytes, source(i), m_image);
         }
@@ -204,7 +204,7 @@ CodePage& CodeImage::page_at(std::uint64_t pc)
     std::atomic<CodePage*>& slot = m_pages[(pc >> memory::page_shift) - m_first_page].page;
     if (CodePage* page = slot.load(std::memory_order_relaxed); page != nullptr)
         return *page;
-    CodePage* const page = m_storage.make<CodePage>();
+    auto* const page = m_storage.make<CodePage>();
     slot.store(page, std::memory_order_release);
     return *page;
 }

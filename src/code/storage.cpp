@@ -45,7 +45,7 @@ void Storage::add_chunk()
     std::byte* memory = pool.take();
     if (memory == nullptr)
         memory = static_cast<std::byte*>(::operator new(chunk_bytes));
-    m_last = ::new (static_cast<void*>(memory)) Chunk{m_last};
+    m_last = ::new (static_cast<void*>(memory)) Chunk{m_last};  // NOLINT(*-owning-memory)
     m_next = memory + head_bytes;
     m_left = chunk_bytes - head_bytes;
 }

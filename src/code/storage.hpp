@@ -52,6 +52,8 @@ public:
         static_assert(std::is_trivially_destructible_v<T> && alignof(T) <= alignment);
         std::byte* const place = reserve(sizeof(T));
         commit(sizeof(T));
+        // Owned by the storage, like all that is in it.
+        // NOLINTNEXTLINE(cppcoreguidelines-owning-memory)
         return ::new (static_cast<void*>(place)) T{};
     }
 
