@@ -65,37 +65,49 @@ constexpr HostCode::Host system_host{
     .unmap = [](std::byte* memory, std::size_t size) noexcept { ::munmap(memory, size); },
 };
 
-/// Copies @p code into executable memory.
-std::expected<HostCode, std::string> place(asmjit::CodeHolder& code, const HostCode::Host& host)
+/// Room for handlers of @p sequences: more than any code takes. What is not written costs nothing.
+std::size_t room_for(std::span<const Sequence> sequences) noexcept
 {
-    if (const auto error = code.flatten(); error != asmjit::kErrorOk)
-        return asmjit_refuses(error);
-    if (const auto error = code.resolveUnresolvedLinks(); error != asmjit::kErrorOk)
-        return asmjit_refuses(error);
-    if (code.hasUnresolvedLinks())
-        return asmjit_refuses(asmjit::kErrorInvalidLabel);
-    const std::size_t size = code.codeSize();
+    constexpr std::size_t bytes_per_unit = 160;
+    std::size_t units = unit_count;
+    for (const Sequence& sequence : sequences)
+        units += sequence.span().size();
+    constexpr std::size_t shared_bytes = 4096;
+    return shared_bytes + bytes_per_unit * (units + sequences.size());
+}
+
+/// Memory of @p size bytes that handlers can address.
+std::expected<HostCode, std::string> memory_for(std::size_t size, const HostCode::Host& host)
+{
     std::byte* const memory = host.map(size);
     if (memory == nullptr)
         return host_refuses("the host gives no memory below 2 GiB for emitted code");
+    HostCode owned{host, memory, size};
     if (reinterpret_cast<std::uintptr_t>(memory) + size > std::numeric_limits<std::uint32_t>::max())
-    {
-        host.unmap(memory, size);
         return std::unexpected{"the host's memory for emitted code is above 4 GiB"};
-    }
-    auto error = code.relocateToBase(reinterpret_cast<std::uint64_t>(memory));
-    if (error == asmjit::kErrorOk)
-        error = code.copyFlattenedData(memory, size);
-    if (error != asmjit::kErrorOk) {
-        host.unmap(memory, size);
-        return asmjit_refuses(error);
-    }
-    if (!host.protect(memory, size)) {
-        auto refused = host_refuses("the host lets no emitted code be executed");
-        host.unmap(memory, size);
-        return refused;
-    }
-    return HostCode{host, memory, size};
+    return owned;
+}
+
+/// Lets asmjit write to @p memory rather than to memory of its own, and never beyond.
+void write_to(asmjit::CodeHolder& code, std::span<std::byte> memory) noexcept
+{
+    asmjit::CodeBuffer& buffer = code.textSection()->buffer();
+    buffer._data = reinterpret_cast<std::uint8_t*>(memory.data());
+    buffer._size = 0;
+    buffer._capacity = memory.size();
+    buffer._flags = asmjit::CodeBufferFlags::kIsExternal | asmjit::CodeBufferFlags::kIsFixed;
+}
+
+/// Makes @p code, written to @p memory, ready to run there.
+asmjit::Error settle(asmjit::CodeHolder& code, std::span<std::byte> memory)
+{
+    if (const auto error = code.flatten(); error != asmjit::kErrorOk)
+        return error;
+    if (const auto error = code.resolveUnresolvedLinks(); error != asmjit::kErrorOk)
+        return error;
+    if (code.hasUnresolvedLinks())
+        return asmjit::kErrorInvalidLabel;
+    return code.relocateToBase(reinterpret_cast<std::uint64_t>(memory.data()));
 }
 }  // namespace
 
@@ -118,12 +130,12 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
     if (const auto refused = code.init(asmjit::Environment::host()); refused != asmjit::kErrorOk)
         return asmjit_refuses(refused);
     code.setErrorHandler(&error);
-    // Enough for most, so that it does not move as it grows.
-    constexpr std::size_t bytes_per_handler = 256;
-    const auto refused = code.reserveBuffer(&code.textSection()->buffer(),
-                                            bytes_per_handler * (unit_count + sequences.size()));
-    if (refused != asmjit::kErrorOk)
-        return asmjit_refuses(refused);
+    const std::size_t room = room_for(sequences);
+    auto memory = memory_for(room, host);
+    if (!memory)
+        return std::unexpected{std::move(memory.error())};
+    const std::span<std::byte> bytes{memory->begin(), room};
+    write_to(code, bytes);
     Emitter emitter{code};
     emitter.emit_shared();
 
@@ -141,14 +153,15 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
     if (error.occurred())
         return std::unexpected{error.text()};
 
-    auto placed = place(code, host);
-    if (!placed)
-        return std::unexpected{std::move(placed.error())};
+    if (const auto unsettled = settle(code, bytes); unsettled != asmjit::kErrorOk)
+        return asmjit_refuses(unsettled);
     if (error.occurred())
         return std::unexpected{error.text()};
+    if (!host.protect(bytes.data(), bytes.size()))
+        return host_refuses("the host lets no emitted code be executed");
 
     Handlers handlers;
-    handlers.m_code = std::move(*placed);
+    handlers.m_code = std::move(*memory);
     handlers.m_code_bytes = code.codeSize();
     const auto address = [&](std::size_t offset) {
         return static_cast<std::uint32_t>(
