@@ -171,6 +171,18 @@ void Emitter::emit_fused(Shape shape, UnitCode unit)
     }
 }
 
+/// Has the reference execute the operation in the cells behind.
+void Emitter::emit_semantic()
+{
+    const Label fault = a.newLabel();
+    m_cold_faults.push_back({.from = fault, .cell = m_cell});
+    a.mov(rdi, qword_ptr(rsp, stack_offset::frame));
+    a.lea(rsi, payload(0));
+    a.call(qword_ptr(rdi, frame_offset::execute));
+    a.test(al, al);
+    a.jz(fault);
+}
+
 void Emitter::emit_control(Shape shape, UnitCode unit)
 {
     const std::int32_t first_payload = m_cell + cell_offset::payload;
@@ -245,16 +257,9 @@ void Emitter::emit_control(Shape shape, UnitCode unit)
         a.jmp(m_leave_link);
         break;
 
-    case Shape::semantic: {
-        const Label fault = a.newLabel();
-        m_cold_faults.push_back({.from = fault, .cell = m_cell});
-        a.mov(rdi, qword_ptr(rsp, stack_offset::frame));
-        a.lea(rsi, payload(0));
-        a.call(qword_ptr(rdi, frame_offset::execute));
-        a.test(al, al);
-        a.jz(fault);
+    case Shape::semantic:
+        emit_semantic();
         break;
-    }
 
     case Shape::count:
         a.mov(rdi, qword_ptr(rsp, stack_offset::frame));

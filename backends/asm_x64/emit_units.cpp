@@ -223,6 +223,9 @@ void Emitter::emit_unit(Token token)
     case Shape::count:
         emit_control(of, code);
         break;
+    case Shape::carryless:
+        emit_carryless(code);
+        break;
     }
 }
 
@@ -249,14 +252,17 @@ void Emitter::emit_arithmetic(Shape shape, UnitCode unit)
         break;
     case Shape::inverted:
         load_second(rcx);
+        if (unit.code == Inst::kIdAnd && m_features.bmi1) {
+            a.andn(result(), rcx, first(result()));
+            break;
+        }
         a.not_(rcx);
         load_first(result());
         a.emit(unit.code, result(), rcx);
         break;
     case Shape::shift:
         load_second(rcx, size);
-        load_first(result(), size);
-        a.emit(unit.code, sized(result(), unit.width), cl);
+        shift_by_rcx(unit, first(result(), size));
         break;
     case Shape::set: {
         const Gp value = first(result());
@@ -328,11 +334,12 @@ void Emitter::emit_immediate(Shape shape, UnitCode unit)
         set_result(CondCode::kC);
         return finish(64);
     }
+    if (shape == Shape::shift_immediate) {
+        shift_by_rcx(unit, first(result(), unit.width / 8));
+        return finish(unit.width);
+    }
     load_first(result(), unit.width / 8);
     switch (shape) {
-    case Shape::shift_immediate:
-        a.emit(unit.code, sized(result(), unit.width), cl);
-        break;
     case Shape::shift_word:
         a.mov(result().r32(), result().r32());
         a.shl(result(), cl);
@@ -346,6 +353,38 @@ void Emitter::emit_immediate(Shape shape, UnitCode unit)
     finish(unit.width);
 }
 
+/// The instruction of BMI2 that shifts like @p instruction, by any register and to another; or
+/// none.
+asmjit::InstId free_shift(std::uint32_t instruction) noexcept
+{
+    switch (instruction) {
+    case Inst::kIdShl:
+        return Inst::kIdShlx;
+    case Inst::kIdShr:
+        return Inst::kIdShrx;
+    case Inst::kIdSar:
+        return Inst::kIdSarx;
+    default:
+        return Inst::kIdNone;  // those that rotate
+    }
+}
+
+/// result = @p source shifted by rcx
+void Emitter::shift_by_rcx(UnitCode unit, Gp source)
+{
+    const Gp made = sized(result(), unit.width);
+    const Gp from = sized(source, unit.width);
+    if (const auto instruction = free_shift(unit.code);
+        m_features.bmi2 && instruction != Inst::kIdNone)
+    {
+        a.emit(instruction, made, from, sized(rcx, unit.width));
+        return;
+    }
+    if (from.id() != made.id())
+        a.mov(made, from);
+    a.emit(unit.code, made, cl);
+}
+
 void Emitter::emit_unary(Shape shape, UnitCode unit)
 {
     const Gp made = sized(result(), unit.width);
@@ -356,6 +395,10 @@ void Emitter::emit_unary(Shape shape, UnitCode unit)
             a.mov(made, source);
         break;
     case Shape::leading_zeros:
+        if (m_features.lzcnt) {
+            a.lzcnt(made, source);
+            break;
+        }
         // BSR leaves the number of the highest bit. Of zero it sets the flag, and this makes it the
         // width.
         a.mov(ecx, 2 * unit.width - 1);
@@ -364,12 +407,16 @@ void Emitter::emit_unary(Shape shape, UnitCode unit)
         a.xor_(made.r32(), unit.width - 1);
         break;
     case Shape::trailing_zeros:
+        if (m_features.bmi1) {
+            a.tzcnt(made, source);
+            break;
+        }
         a.mov(ecx, unit.width);
         a.bsf(made, source);
         a.cmovz(made.r32(), ecx);
         break;
     case Shape::count_ones:
-        a.popcnt(made, source);
+        count_ones(unit, source);
         break;
     case Shape::extend_signed:
         if (unit.code == 1)
@@ -390,6 +437,62 @@ void Emitter::emit_unary(Shape shape, UnitCode unit)
     default:
         break;
     }
+    finish(64);
+}
+
+/// result = how many bits of @p source are set
+void Emitter::count_ones(UnitCode unit, Gp source)
+{
+    const Gp made = sized(result(), unit.width);
+    if (m_features.popcnt) {
+        a.popcnt(made, source);
+        return;
+    }
+    // Sums of two bits each, of four, of eight, and of all bytes in the highest. What is more than
+    // 32 bits of a shorter operand is zero.
+    constexpr std::uint64_t every_byte = 0x0101010101010101;
+    a.mov(sized(rax, unit.width), source);
+    a.mov(rcx, rax);
+    a.shr(rcx, 1);
+    a.mov(rdx, every_byte * 0x55);
+    a.and_(rcx, rdx);
+    a.sub(rax, rcx);
+    a.mov(rdx, every_byte * 0x33);
+    a.mov(rcx, rax);
+    a.shr(rcx, 2);
+    a.and_(rax, rdx);
+    a.and_(rcx, rdx);
+    a.add(rax, rcx);
+    a.mov(rcx, rax);
+    a.shr(rcx, 4);
+    a.add(rax, rcx);
+    a.mov(rdx, every_byte * 0x0f);
+    a.and_(rax, rdx);
+    a.mov(rdx, every_byte);
+    a.imul(rax, rdx);
+    a.shr(rax, 56);
+    a.mov(result(), rax);
+}
+
+void Emitter::emit_carryless(UnitCode unit)
+{
+    if (!m_features.pclmul)
+        return emit_semantic();
+    load_first(rax);
+    load_second(rcx);
+    a.movq(xmm0, rax);
+    a.movq(xmm1, rcx);
+    a.pclmulqdq(xmm0, xmm1, 0);
+    a.movq(rax, xmm0);
+    const auto half = static_cast<Half>(unit.code);
+    if (half != Half::lower) {
+        a.psrldq(xmm0, 8);
+        a.movq(rcx, xmm0);
+        if (half == Half::shifted)
+            a.shld(rcx, rax, 1);
+        a.mov(rax, rcx);
+    }
+    a.mov(result(), rax);
     finish(64);
 }
 

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "asm_x64/frame.hpp"
+#include "asm_x64/host_features.hpp"
 #include "asm_x64/unit.hpp"
 
 #include <asmjit/asmjit.h>
@@ -46,6 +47,14 @@ enum class Part : std::uint32_t
     both,
 };
 
+/// Bits of a carry-less product.
+enum class Half : std::uint32_t
+{
+    lower,
+    upper,
+    shifted,  ///< From bit 63 on.
+};
+
 /// The three rules that add twice.
 enum class Add3 : std::uint32_t
 {
@@ -63,7 +72,8 @@ public:
     using Label = asmjit::Label;
     using CondCode = asmjit::x86::CondCode;
 
-    explicit Emitter(asmjit::CodeHolder& code) : a{&code} {}
+    Emitter(asmjit::CodeHolder& code, const HostFeatures& features) : a{&code}, m_features{features}
+    {}
 
     /// The function that C++ calls, and what handlers jump to and call. Comes first.
     void emit_shared();
@@ -122,7 +132,11 @@ private:
     void emit_arithmetic(Shape shape, UnitCode unit);
     void emit_with_second(std::uint32_t instruction, std::uint32_t width);
     void emit_immediate(Shape shape, UnitCode unit);
+    void shift_by_rcx(UnitCode unit, Gp source);
     void emit_unary(Shape shape, UnitCode unit);
+    void count_ones(UnitCode unit, Gp source);
+    void emit_carryless(UnitCode unit);
+    void emit_semantic();
     void emit_multiply(Shape shape, UnitCode unit);
     void multiply_mixed();
     void emit_divide_signed(UnitCode unit);
@@ -137,7 +151,8 @@ private:
     [[nodiscard]] bool is_replaced(std::size_t position) const;
     [[nodiscard]] bool base_is_wanted(bool is_store) const;
 
-    asmjit::x86::Assembler a;         // short, as every line of emitted code begins with it
+    asmjit::x86::Assembler a;  // short, as every line of emitted code begins with it
+    HostFeatures m_features;
     std::span<const Token> m_tokens;  ///< The sequence that is being emitted,
     std::size_t m_position = 0;       ///< the unit in it,
     Token m_token;                    ///< and that unit.

@@ -105,6 +105,7 @@ enum class Way : std::uint8_t
     jump_of_pair_absolute,
     indirect,
     leave,
+    carryless,
     semantic,
     fused,
 };
@@ -138,6 +139,8 @@ constexpr Way way(Opcode opcode) noexcept
         return Way::none;
     case Shape::leave:
         return Way::leave;
+    case Shape::carryless:
+        return Way::carryless;
     case Shape::semantic:
         return Way::semantic;
     default:
@@ -334,6 +337,12 @@ Encoded encode(const Operation& operation, std::uint64_t pc) noexcept
         Encoded made = unit(of, discard);
         made.cells[1] = Cell::of(behind);
         return made;
+    }
+    case Way::carryless: {
+        // With the registers, and for a host without the instruction with the operation.
+        Encoded made = semantic(operation);
+        made.cells[0] = operands(rd, operation.rs1, operation.rs2);
+        return rd == discard ? nothing : made;
     }
     case Way::semantic:
         return semantic(operation);

@@ -111,6 +111,21 @@ asmjit::Error settle(asmjit::CodeHolder& code, std::span<std::byte> memory)
 }
 }  // namespace
 
+HostFeatures HostFeatures::of_this_host() noexcept
+{
+#ifdef MOPVM_ASM_X64_BASELINE
+    return {};
+#else
+    // Not from asmjit: what it knows of the processor costs dozens of CPUID instructions, each of
+    // which leaves a virtual machine.
+    return {.popcnt = __builtin_cpu_supports("popcnt") != 0,
+            .lzcnt = __builtin_cpu_supports("lzcnt") != 0,
+            .bmi1 = __builtin_cpu_supports("bmi") != 0,
+            .bmi2 = __builtin_cpu_supports("bmi2") != 0,
+            .pclmul = __builtin_cpu_supports("pclmul") != 0};
+#endif
+}
+
 const HostCode::Host& HostCode::system() noexcept
 {
     return system_host;
@@ -118,13 +133,9 @@ const HostCode::Host& HostCode::system() noexcept
 
 std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> sequences,
                                                     const HostCode::Host& host,
+                                                    const HostFeatures& features,
                                                     void (*tamper)(asmjit::CodeHolder& code))
 {
-    // What asmjit knows of the processor costs dozens of CPUID instructions, each of which leaves a
-    // virtual machine.
-    if (!__builtin_cpu_supports("popcnt"))
-        return std::unexpected{"the processor has no POPCNT instruction"};
-
     FirstError error;
     asmjit::CodeHolder code;
     if (const auto refused = code.init(asmjit::Environment::host()); refused != asmjit::kErrorOk)
@@ -136,7 +147,7 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
         return std::unexpected{std::move(memory.error())};
     const std::span<std::byte> bytes{memory->begin(), room};
     write_to(code, bytes);
-    Emitter emitter{code};
+    Emitter emitter{code, features};
     emitter.emit_shared();
 
     std::array<std::size_t, unit_count> units{};

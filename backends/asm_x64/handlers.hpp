@@ -4,6 +4,7 @@
 #pragma once
 
 #include "asm_x64/frame.hpp"
+#include "asm_x64/host_features.hpp"
 #include "asm_x64/sequences.hpp"
 
 #include <asmjit/core.h>
@@ -62,6 +63,7 @@ public:
     [[nodiscard]] static std::expected<Handlers, std::string> emit(
         std::span<const Sequence> sequences,
         const HostCode::Host& host = HostCode::system(),
+        const HostFeatures& features = HostFeatures::of_this_host(),
         void (*tamper)(asmjit::CodeHolder& code) = nullptr);
 
     [[nodiscard]] const SequenceMatcher& matcher() const noexcept { return m_matcher; }

@@ -28,8 +28,8 @@ struct Sequence
 /// True when units of @p shape may be members of sequences.
 [[nodiscard]] constexpr bool can_be_in_sequence(Shape shape) noexcept
 {
-    return shape != Shape::nothing && shape != Shape::semantic && shape != Shape::leave &&
-           shape != Shape::unresolved && shape != Shape::count;
+    return shape != Shape::nothing && shape != Shape::carryless && shape != Shape::semantic &&
+           shape != Shape::leave && shape != Shape::unresolved && shape != Shape::count;
 }
 
 /// The sequences of sequences.inc, which mopvm-train chose.

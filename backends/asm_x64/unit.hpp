@@ -74,6 +74,7 @@ enum class Shape : std::uint8_t
     call_indirect,
     leave,
     unresolved,
+    carryless,
     semantic,  ///< A call of the reference semantics.
     count,
 };
@@ -149,6 +150,7 @@ inline constexpr std::size_t link_cells = 5;
     case Shape::leave:
         return 2;
     case Shape::call_indirect:
+    case Shape::carryless:
     case Shape::semantic:
         return 3;
     case Shape::count:

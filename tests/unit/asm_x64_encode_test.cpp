@@ -363,7 +363,7 @@ TEST(AsmEncode, has_the_value_of_a_store_in_place_of_a_result)
 
 TEST(AsmEncode, hands_whole_operations_to_the_reference)
 {
-    for (const Opcode opcode : {Opcode::amoadd_d, Opcode::sc_w, Opcode::lr_d, Opcode::clmul}) {
+    for (const Opcode opcode : {Opcode::amoadd_d, Opcode::sc_w, Opcode::lr_d, Opcode::orc_b}) {
         Operation wanted = operation(opcode, zero, a1, a2);
         wanted.cost = 7;
         const Encoded made = encode(wanted, block_pc);
@@ -372,6 +372,21 @@ TEST(AsmEncode, hands_whole_operations_to_the_reference)
         std::memcpy(static_cast<void*>(&kept), &made.cells[1], sizeof(kept));
         EXPECT_EQ(kept, wanted);
         EXPECT_EQ(made.result, discard);
+    }
+}
+
+TEST(AsmEncode, has_both_the_registers_and_the_operation_of_a_carryless_product)
+{
+    for (const Opcode opcode : {Opcode::clmul, Opcode::clmulh, Opcode::clmulr}) {
+        const Operation wanted = operation(opcode, a0, a1, a2);
+        const Encoded made = encode(wanted, block_pc);
+        EXPECT_EQ(made.unit, asm_x64::unit_of(opcode));
+        EXPECT_EQ(made.cells[0].rd, a0);
+        EXPECT_EQ(made.cells[0].rs1, a1);
+        EXPECT_EQ(made.cells[0].rs2, a2);
+        Operation kept;
+        std::memcpy(static_cast<void*>(&kept), &made.cells[1], sizeof(kept));
+        EXPECT_EQ(kept, wanted);
     }
 }
 

@@ -34,7 +34,8 @@ protected:
     static Emitted emit(const HostCode::Host& host = counting_host,
                         void (*tamper)(asmjit::CodeHolder& code) = nullptr)
     {
-        return Handlers::emit(chosen_sequences(), host, tamper);
+        return Handlers::emit(chosen_sequences(), host, asm_x64::HostFeatures::of_this_host(),
+                              tamper);
     }
     /// The error of @p emitted, which leaves nothing mapped.
     static std::string refused(Emitted emitted)

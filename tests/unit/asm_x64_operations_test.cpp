@@ -15,6 +15,7 @@ namespace mopvm::test
 namespace
 {
 using asm_x64::Handlers;
+using asm_x64::HostFeatures;
 using asm_x64::Sequence;
 using asm_x64::Unit;
 using isa::Opcode;
@@ -22,9 +23,19 @@ using isa::Operation;
 
 constexpr std::uint64_t seed = 20'240'601;
 
-const Handlers& emitted_handlers()
+/// For whom handlers are emitted.
+struct Subject
 {
-    const auto& handlers = asm_x64::handlers();
+    Version version = Version::v0;
+    HostFeatures features;
+};
+
+/// The handlers of the process, or such as use nothing that not every processor has.
+const Handlers& emitted_handlers(const HostFeatures& features)
+{
+    static const auto plain =
+        Handlers::emit(asm_x64::chosen_sequences(), asm_x64::HostCode::system(), HostFeatures{});
+    const auto& handlers = features == HostFeatures{} ? plain : asm_x64::handlers();
     EXPECT_TRUE(handlers) << handlers.error();
     return *handlers;
 }
@@ -67,7 +78,7 @@ std::string text_of(std::span<const Operation> operations)
     return text;
 }
 
-class AsmOperations : public testing::TestWithParam<Version>
+class AsmOperations : public testing::TestWithParam<Subject>
 {
 protected:
     void expect_the_same(const std::vector<Operation>& operations)
@@ -77,7 +88,7 @@ protected:
         ASSERT_EQ(difference(wanted, got), "") << text_of(operations);
     }
 
-    BlockBench m_bench{emitted_handlers(), GetParam()};
+    BlockBench m_bench{emitted_handlers(GetParam().features), GetParam().version};
     Choices m_choices{seed};
 };
 
@@ -217,9 +228,10 @@ TEST_P(AsmOperations, do_it_in_any_sequence)
         for (int i = 0; i < 3; ++i)
             blocks.push_back(code.make(made));
     }
-    const auto handlers = Handlers::emit(sequences);
+    const auto handlers =
+        Handlers::emit(sequences, asm_x64::HostCode::system(), GetParam().features);
     ASSERT_TRUE(handlers) << handlers.error();
-    BlockBench bench{*handlers, GetParam()};
+    BlockBench bench{*handlers, GetParam().version};
     std::size_t in_sequences = 0;
     for (const std::vector<Operation>& operations : blocks) {
         const std::vector<Operation> block = block_of(operations);
@@ -239,9 +251,13 @@ TEST_P(AsmOperations, do_it_in_any_sequence)
 
 INSTANTIATE_TEST_SUITE_P(All,
                          AsmOperations,
-                         testing::Values(Version::v0, Version::v2),
+                         testing::Values(Subject{Version::v0, HostFeatures::of_this_host()},
+                                         Subject{Version::v2, HostFeatures::of_this_host()},
+                                         Subject{Version::v2, HostFeatures{}}),
                          [](const auto& test) {
-                             return "v" + std::to_string(static_cast<int>(test.param));
+                             const bool plain = test.param.features == HostFeatures{};
+                             return "v" + std::to_string(static_cast<int>(test.param.version)) +
+                                    (plain ? "_any_processor" : "_this_processor");
                          });
 }  // namespace
 }  // namespace mopvm::test

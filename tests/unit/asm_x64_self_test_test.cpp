@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 #include <string>
 
 namespace mopvm::test
@@ -17,6 +18,7 @@ namespace mopvm::test
 namespace
 {
 using asm_x64::Handlers;
+using asm_x64::HostFeatures;
 using asm_x64::Sequence;
 using asm_x64::Shape;
 using asm_x64::Unit;
@@ -92,6 +94,26 @@ TEST_F(AsmSelfTest, says_nothing_of_good_handlers)
     const auto handlers = Handlers::emit(chosen, counting_host);
     ASSERT_TRUE(handlers);
     EXPECT_EQ(self_test(*handlers, chosen), "");
+}
+
+TEST_F(AsmSelfTest, says_nothing_of_handlers_for_any_processor)
+{
+    const auto chosen = asm_x64::chosen_sequences();
+    const auto here = HostFeatures::of_this_host();
+    std::set<std::size_t> sizes;
+    for (unsigned bits = 0; bits < 32; ++bits) {
+        // Only what can run here.
+        const HostFeatures features{.popcnt = here.popcnt && (bits & 1U) != 0,
+                                    .lzcnt = here.lzcnt && (bits & 2U) != 0,
+                                    .bmi1 = here.bmi1 && (bits & 4U) != 0,
+                                    .bmi2 = here.bmi2 && (bits & 8U) != 0,
+                                    .pclmul = here.pclmul && (bits & 16U) != 0};
+        const auto handlers = Handlers::emit(chosen, counting_host, features);
+        ASSERT_TRUE(handlers) << handlers.error();
+        EXPECT_EQ(self_test(*handlers, chosen), "") << bits;
+        sizes.insert(handlers->code_bytes());
+    }
+    EXPECT_EQ(sizes.size() > 1, here != HostFeatures{}) << "they differ";
 }
 
 /// True when they have the same operands, so that one can stand in place of the other.
