@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: MIT
-# Assertions, sanitizers and coverage for the project's own targets.
+# Assertions, noise, sanitizers and coverage for the project's own targets.
 
-# mopvm_instrument(<target>): applies MOPVM_ASSERTIONS, MOPVM_SANITIZE and MOPVM_COVERAGE to the
-# sources of <target> and, when it is linked, to that.
+# mopvm_instrument(<target>): applies MOPVM_ASSERTIONS, MOPVM_NOISE, MOPVM_SANITIZE and
+# MOPVM_COVERAGE to the sources of <target> and, when it is linked, to that.
 function(mopvm_instrument target)
   if(MOPVM_ASSERTIONS)
     target_compile_options(${target} PRIVATE -UNDEBUG)
     target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
+  endif()
+
+  # The definition must be the same wherever headers of src/ are seen; the option fills variables on
+  # the stack.
+  if(MOPVM_NOISE)
+    target_compile_definitions(${target} PRIVATE MOPVM_NOISE)
+    target_compile_options(${target} PRIVATE -ftrivial-auto-var-init=pattern)
   endif()
 
   if(MOPVM_SANITIZE)

@@ -7,6 +7,7 @@
 #include "asm_x64/relations.hpp"
 #include "code/code_image.hpp"
 #include "semantics/step.hpp"
+#include "support/noise.hpp"
 
 #include <cstring>
 #include <memory>
@@ -18,7 +19,7 @@ namespace
 struct Sentinel
 {
     code::Block head{.pc = 1};
-    Cell body{};
+    Cell body = Cell::of(support::spare_word);  ///< Nobody goes there.
 };
 constexpr std::array<Sentinel, 2> sentinels{
     {{.head = {.pc = 1}}, {.head = {.pc = 1, .own = true}}}};

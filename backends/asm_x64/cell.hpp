@@ -30,7 +30,7 @@ struct Cell
 
     void set_immediate(std::int16_t imm) noexcept { std::memcpy(&rs2, &imm, sizeof(imm)); }
 
-    [[nodiscard]] static Cell of(std::uint64_t payload) noexcept
+    [[nodiscard]] static constexpr Cell of(std::uint64_t payload) noexcept
     {
         return std::bit_cast<Cell>(payload);
     }

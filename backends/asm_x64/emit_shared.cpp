@@ -2,6 +2,7 @@
 // Entry, exits, dispatch, and the slow ways of memory accesses.
 
 #include "asm_x64/emitter.hpp"
+#include "support/noise.hpp"
 
 #include <bit>
 #include <ranges>
@@ -18,6 +19,9 @@ static_assert((sizeof(std::uint64_t) * (1 + saved.size()) + stack_offset::size) 
 
 /// What calls of C++ may change and sequences may need afterwards.
 constexpr std::array kept{rax, rcx, rsi, rdi, r8, r9, r10, r11};
+
+/// What handlers may use, and find nothing in when they begin.
+constexpr std::array scratch{rcx, rdx, rsi, rdi, r8, r9, r10, r11};
 }  // namespace
 
 void Emitter::emit_shared()
@@ -132,9 +136,19 @@ void Emitter::emit_cold()
     m_cold_faults.clear();
 }
 
+/// In builds with noise: fills registers that mean nothing from one handler to the next.
+void Emitter::forget_registers()
+{
+    if constexpr (support::noise) {
+        for (const Gp& reg : scratch)
+            a.mov(reg, support::spare_word);
+    }
+}
+
 /// Goes on with the cell that is @p behind bytes after that of this handler.
 void Emitter::dispatch(std::int32_t behind)
 {
+    forget_registers();
     a.mov(eax, dword_ptr(rbx, behind));
     a.add(rbx, behind);
     a.jmp(rax);
@@ -145,6 +159,7 @@ void Emitter::enter_block()
 {
     a.sub(r12, qword_ptr(rbx, block_offset::cost));
     a.jb(m_leave_entry_unpaid);
+    forget_registers();
     a.mov(eax, dword_ptr(rbx));
     a.jmp(rax);
 }

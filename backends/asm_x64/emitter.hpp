@@ -103,6 +103,7 @@ private:
     // emit_shared.cpp
     void emit_checked_call(Label label, std::int32_t function, std::uint32_t length);
     void emit_cold();
+    void forget_registers();
     void dispatch(std::int32_t behind);
     void enter_block();
     void poll_pause();

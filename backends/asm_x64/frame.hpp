@@ -6,6 +6,7 @@
 #include "asm_x64/cell.hpp"
 #include "code/code_view.hpp"
 #include "semantics/state.hpp"
+#include "support/noise.hpp"
 
 #include <mopvm/stats.hpp>
 
@@ -49,8 +50,10 @@ struct Frame
 
     /// Cycles that may still be charged; those of the current block are charged already.
     std::uint64_t cycles_left = 0;
-    const Cell* ip = nullptr;  ///< In: where to begin, the body of a block. Out: see `Leave`.
-    std::uint64_t pc = 0;      ///< Out, of `indirect`, `ecall` and `ebreak`: where to go on.
+    /// In: where to begin, the body of a block. Out: see `Leave`.
+    const Cell* ip = support::spare_pointer<const Cell>();
+    /// Out, of `indirect`, `ecall` and `ebreak`: where to go on.
+    std::uint64_t pc = support::spare_word;
 };
 static_assert(std::is_standard_layout_v<Frame>);
 

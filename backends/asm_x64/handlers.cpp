@@ -4,6 +4,7 @@
 #include "asm_x64/handlers.hpp"
 
 #include "asm_x64/emitter.hpp"
+#include "support/noise.hpp"
 
 #include <sys/mman.h>
 
@@ -68,7 +69,7 @@ constexpr HostCode::Host system_host{
 /// Room for handlers of @p sequences: more than any code takes. What is not written costs nothing.
 std::size_t room_for(std::span<const Sequence> sequences) noexcept
 {
-    constexpr std::size_t bytes_per_unit = 160;
+    constexpr std::size_t bytes_per_unit = support::noise ? 400 : 160;
     std::size_t units = unit_count;
     for (const Sequence& sequence : sequences)
         units += sequence.span().size();
@@ -85,6 +86,7 @@ std::expected<HostCode, std::string> memory_for(std::size_t size, const HostCode
     HostCode owned{host, memory, size};
     if (reinterpret_cast<std::uintptr_t>(memory) + size > std::numeric_limits<std::uint32_t>::max())
         return std::unexpected{"the host's memory for emitted code is above 4 GiB"};
+    support::fill_with_noise(memory, size);
     return owned;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "code/code_image.hpp"
+#include "support/noise.hpp"
 
 #include <array>
 #include <cstdint>
@@ -21,7 +22,7 @@ struct TargetCache
     struct Entry
     {
         std::uint64_t pc = no_target;
-        const Block* block = nullptr;
+        const Block* block = support::spare_pointer<const Block>();
     };
     /// Odd, as no target is.
     static constexpr std::uint64_t no_target = 1;

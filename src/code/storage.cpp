@@ -3,6 +3,8 @@
 
 #include "code/storage.hpp"
 
+#include "support/noise.hpp"
+
 #include <array>
 #include <mutex>
 
@@ -28,6 +30,7 @@ public:
         if (m_count == m_chunks.size())
             return false;
         m_chunks[m_count++] = chunk;
+        support::poison(chunk, Storage::chunk_bytes);
         return true;
     }
 
@@ -45,15 +48,20 @@ void Storage::add_chunk()
     std::byte* memory = pool.take();
     if (memory == nullptr)
         memory = static_cast<std::byte*>(::operator new(chunk_bytes));
+    support::unpoison(memory, chunk_bytes);
+    support::fill_with_noise(memory, chunk_bytes);
     m_last = ::new (static_cast<void*>(memory)) Chunk{m_last};  // NOLINT(*-owning-memory)
     m_next = memory + head_bytes;
     m_left = chunk_bytes - head_bytes;
+    support::poison(m_next, m_left);
 }
 
 Storage::~Storage()
 {
     while (m_last != nullptr) {
         auto* const chunk = reinterpret_cast<std::byte*>(std::exchange(m_last, m_last->previous));
+        support::unpoison(chunk, chunk_bytes);
+        support::fill_with_noise(chunk, chunk_bytes);
         if (!pool.keep(chunk))
             ::operator delete(chunk);
     }

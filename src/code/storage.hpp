@@ -3,6 +3,8 @@
 /// Where decoded code is kept: memory that only grows, in chunks that the process uses again.
 #pragma once
 
+#include "support/poison.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -33,6 +35,7 @@ public:
     {
         if (bytes > m_left) [[unlikely]]
             add_chunk();
+        support::unpoison(m_next, bytes);
         return m_next;
     }
     /// Takes the first @p bytes of what was reserved last.
@@ -40,6 +43,7 @@ public:
     {
         const std::size_t rounded =
             std::min((bytes + alignment - 1) / alignment * alignment, m_left);
+        support::poison(m_next + bytes, m_left - bytes);
         m_next += rounded;
         m_left -= rounded;
         m_used += rounded;

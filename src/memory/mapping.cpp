@@ -4,10 +4,14 @@
 
 #include "memory/mapping.hpp"
 
+#include "support/noise.hpp"
+#include "support/poison.hpp"
+
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstring>
 #include <mutex>
@@ -19,9 +23,15 @@ namespace mopvm::memory
 namespace
 {
 /// Guest bytes, and behind them the flag bytes.
-std::size_t mapped_bytes(std::uint64_t size) noexcept
+std::size_t used_bytes(std::uint64_t size) noexcept
 {
     return size + (size >> page_shift);
+}
+
+/// Those, and what they leave of their last page.
+std::size_t mapped_bytes(std::uint64_t size) noexcept
+{
+    return (used_bytes(size) + page_size - 1) / page_size * page_size;
 }
 
 /// Null when the host refuses.
@@ -29,11 +39,16 @@ std::uint8_t* map(std::uint64_t size) noexcept
 {
     void* const base = ::mmap(nullptr, mapped_bytes(size), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return base == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(base);
+    if (base == MAP_FAILED)
+        return nullptr;
+    auto* const bytes = static_cast<std::uint8_t*>(base);
+    support::poison(bytes + used_bytes(size), mapped_bytes(size) - used_bytes(size));
+    return bytes;
 }
 
 void unmap(std::uint8_t* base, std::uint64_t size) noexcept
 {
+    support::unpoison(base, mapped_bytes(size));
     ::munmap(base, mapped_bytes(size));
 }
 
@@ -49,6 +64,7 @@ public:
             if (m_blocks[i].size == size) {
                 std::uint8_t* const base = m_blocks[i].base;
                 remove(i);
+                support::unpoison(base, used_bytes(size));
                 return base;
             }
         }
@@ -64,6 +80,7 @@ public:
             drop_oldest();
         m_blocks[m_count++] = {.base = base, .size = size};
         m_kept_bytes += size;
+        support::poison(base, used_bytes(size));
     }
 
     /// Gives everything back to the host.
@@ -104,6 +121,13 @@ private:
 
 constinit Pool pool;
 
+[[maybe_unused]] bool holds_zeros(const Space& space) noexcept
+{
+    // Each byte equals the next.
+    return space.bytes[0] == 0 &&
+           std::memcmp(space.bytes, space.bytes + 1, used_bytes(space.size) - 1) == 0;
+}
+
 /// Measured: zeroing a written page in place costs a fraction of what the host takes to remove it
 /// and to supply a new one.
 void zero_written_pages(const Space& space) noexcept
@@ -116,10 +140,27 @@ void zero_written_pages(const Space& space) noexcept
         if (group == 0)
             continue;
         for (std::uint64_t written = page; written < page + sizeof(FlagGroup); ++written) {
-            if (space.flags[written] != 0)
-                std::memset(space.bytes + (written << page_shift), 0, page_size);
+            if (space.flags[written] == 0)
+                continue;
+            std::uint8_t* const bytes = space.bytes + (written << page_shift);
+            support::fill_with_noise(bytes, page_size);
+            std::memset(bytes, 0, page_size);
         }
         std::memset(space.flags + page, 0, sizeof(FlagGroup));
+    }
+    assert(!support::noise || holds_zeros(space));
+}
+
+/// In builds with noise: makes a new mapping what another machine might have left, every byte and
+/// every flag written, and then what it must be.
+void zero_noise([[maybe_unused]] const Space& space) noexcept
+{
+    if constexpr (support::noise) {
+        support::unpoison(space.bytes, mapped_bytes(space.size));
+        support::fill_with_noise(space.bytes, mapped_bytes(space.size));
+        support::poison(space.bytes + used_bytes(space.size),
+                        mapped_bytes(space.size) - used_bytes(space.size));
+        zero_written_pages(space);
     }
 }
 
@@ -156,12 +197,15 @@ Result<Mapping> Mapping::create(std::uint64_t size, Version version) noexcept
     if (base == nullptr)
         return std::unexpected{Error{.code = ErrorCode::out_of_memory}};
 
-    return Mapping{Space{.bytes = base,
-                         .flags = base + size,
-                         .size = size,
-                         .load_end = version == Version::v0 ? size - 1 : size,
-                         .code_epoch = 0,
-                         .cold = cold}};
+    Mapping mapping{Space{.bytes = base,
+                          .flags = base + size,
+                          .size = size,
+                          .load_end = version == Version::v0 ? size - 1 : size,
+                          .code_epoch = 0,
+                          .cold = cold}};
+    if (cold)
+        zero_noise(mapping.m_space);
+    return mapping;
 }
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept

@@ -6,6 +6,7 @@
 
 #include <mopvm/memory.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -14,6 +15,8 @@ namespace mopvm::memory
 {
 inline constexpr unsigned page_shift = 12;
 static_assert(page_size == std::uint64_t{1} << page_shift);
+// Values go between guest memory and registers as they are.
+static_assert(std::endian::native == std::endian::little);
 
 /// Why an access was refused: an error code and the number that it carries.
 struct Fault

@@ -6,6 +6,7 @@
 
 #include "isa/registers.hpp"
 #include "memory/space.hpp"
+#include "support/noise.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,8 @@ inline constexpr std::uint64_t no_reservation = std::numeric_limits<std::uint64_
 struct State
 {
     std::uint64_t x[isa::register_count]{};  ///< x[0] is 0 always.
-    std::uint64_t discarded = 0;  ///< Behind x[31]: engines may let results for x0 go here.
+    /// Behind x[31]: engines may let results for x0 go here. Nobody reads it.
+    std::uint64_t discarded = support::spare_word;
     std::uint64_t pc = 0;
     std::uint64_t cycles = 0;
     std::uint64_t max_cycles = 0;

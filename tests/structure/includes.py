@@ -27,6 +27,7 @@ USES = {
 # Headers from outside the project: those of C++ for all, others by the rooms that may include them.
 STANDARD = re.compile(r"[a-z_0-9]+")
 OUTSIDE = {
+    "src/support": {"sanitizer/asan_interface.h"},
     "src/memory": {"sys/mman.h"},
     "src/syscalls": {"utf8.h"},
     "backends/asm_x64": {"asmjit/asmjit.h", "asmjit/core.h", "asmjit/x86.h", "sys/mman.h"},

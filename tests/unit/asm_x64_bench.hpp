@@ -245,6 +245,14 @@ public:
         for (std::uint64_t page = data / page_size; page < data / page_size + data_pages; ++page)
             m_mapping.space().flags[page] = page_flag::dirty;  // not as they shall be
     }
+    ~BlockBench()
+    {
+        // Flags here may say that data has not been written; the next machine gets this memory.
+        const memory::Space& space = m_mapping.space();
+        std::fill_n(space.flags, space.page_count(), page_flag::dirty);
+    }
+    BlockBench(const BlockBench&) = delete;
+    BlockBench& operator=(const BlockBench&) = delete;
 
     /// What blocks begin with.
     std::array<std::uint64_t, isa::register_count> registers{};

@@ -37,6 +37,7 @@ protected:
     void put(std::uint64_t address, std::uint32_t bits, std::size_t bytes)
     {
         std::memcpy(space().bytes + address, &bits, bytes);
+        space().flags[address / page_size] |= page_flag::dirty;
     }
     void put(const Assembler& a)
     {

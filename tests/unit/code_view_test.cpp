@@ -178,7 +178,7 @@ protected:
     bool is_empty()
     {
         for (const TargetCache::Entry& entry : m_view.targets().entries) {
-            if (entry.pc != TargetCache::no_target || entry.block != nullptr)
+            if (entry.pc != TargetCache::no_target || entry.block != TargetCache::Entry{}.block)
                 return false;
         }
         return true;
