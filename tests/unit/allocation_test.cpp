@@ -1,62 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Running allocates nothing once the code has been decoded. An executable of its own, since it
-// replaces the global allocation functions.
+// Running allocates nothing once the code has been decoded.
 
+#include "support/allocation_counter.hpp"
 #include "support/guest.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <new>
 #include <optional>
-
-namespace
-{
-/// Allocations of this thread.
-thread_local std::size_t allocations = 0;
-
-void* allocate(std::size_t size, std::size_t alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__) noexcept
-{
-    ++allocations;
-    return std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
-}
-
-void* allocate_or_throw(std::size_t size, std::size_t alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__)
-{
-    void* const memory = allocate(size, alignment);
-    if (memory == nullptr)
-        throw std::bad_alloc{};
-    return memory;
-}
-}  // namespace
-
-// All forms: sanitizers replace each by itself, and one of theirs must not meet one of these. Not
-// inlined: g++ warns of a pair of which it sees one half.
-// clang-format off
-// NOLINTBEGIN(cppcoreguidelines-no-malloc,readability-named-parameter,clang-analyzer-cplusplus.NewDelete)
-[[gnu::noinline]] void* operator new(std::size_t size) { return allocate_or_throw(size); }
-[[gnu::noinline]] void* operator new[](std::size_t size) { return allocate_or_throw(size); }
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
-[[gnu::noinline]] void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) { return allocate_or_throw(size, std::size_t(alignment)); }
-[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment) { return allocate_or_throw(size, std::size_t(alignment)); }
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept { return allocate(size, std::size_t(alignment)); }
-[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept { return allocate(size, std::size_t(alignment)); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept { std::free(memory); }
-// NOLINTEND(cppcoreguidelines-no-malloc,readability-named-parameter,clang-analyzer-cplusplus.NewDelete)
-// clang-format on
 
 namespace mopvm::test
 {
@@ -143,19 +95,19 @@ protected:
 
 TEST(AllocationCount, grows_with_every_form_of_new)
 {
-    const std::size_t before = allocations;
+    const std::size_t before = allocations.made;
     ::operator delete(::operator new(1));
     ::operator delete(::operator new(1, std::align_val_t{64}), std::align_val_t{64});
     ::operator delete[](::operator new[](1, std::nothrow));
-    EXPECT_EQ(allocations - before, 3);
+    EXPECT_EQ(allocations.made - before, 3);
 }
 
 TEST_P(Allocation, does_not_happen_in_a_run_of_decoded_code)
 {
     restart();
-    const std::size_t before = allocations;
+    const std::size_t before = allocations.made;
     const std::uint64_t cycles = run_to_the_end();
-    EXPECT_EQ(allocations - before, 0);
+    EXPECT_EQ(allocations.made - before, 0);
     EXPECT_EQ(cycles, m_cycles);
 }
 
@@ -163,11 +115,11 @@ TEST_P(Allocation, does_not_happen_when_the_limit_stops_a_run)
 {
     restart();
     m_machine.set_max_cycles(m_cycles / 2);
-    const std::size_t before = allocations;
+    const std::size_t before = allocations.made;
     const Exit exit = m_machine.run();
     m_machine.set_max_cycles(m_cycles);
     const std::uint64_t cycles = run_to_the_end();
-    EXPECT_EQ(allocations - before, 0);
+    EXPECT_EQ(allocations.made - before, 0);
     EXPECT_EQ(name(exit.error.code), "cycles_exceeded");
     EXPECT_EQ(cycles, m_cycles);
 }
@@ -175,9 +127,9 @@ TEST_P(Allocation, does_not_happen_when_the_limit_stops_a_run)
 TEST_P(Allocation, does_not_happen_in_single_steps)
 {
     restart();
-    const std::size_t before = allocations;
+    const std::size_t before = allocations.made;
     const std::uint64_t cycles = step_to_the_end();
-    EXPECT_EQ(allocations - before, 0);
+    EXPECT_EQ(allocations.made - before, 0);
     EXPECT_EQ(cycles, m_cycles);
 }
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// Counts what is allocated by `new`. An executable that uses it replaces the global allocation
+/// functions by linking allocation_counter.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mopvm::test
+{
+/// What one thread has allocated so far.
+struct Allocations
+{
+    std::size_t made = 0;
+    std::int64_t live = 0;        ///< Those that have not been freed.
+    std::int64_t live_bytes = 0;  ///< What they take of the host's heap.
+};
+extern thread_local Allocations allocations;
+}  // namespace mopvm::test
