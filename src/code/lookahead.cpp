@@ -4,7 +4,7 @@
 #include "code/lookahead.hpp"
 
 #include "code/fetch.hpp"
-#include "decoder/decoder.hpp"
+#include "decoder/inline.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -12,21 +12,33 @@
 
 namespace mopvm::code
 {
+Lookahead::Lookahead(std::uint64_t pc,
+                     const CodeConfig& config,
+                     const memory::Space& space) noexcept
+    : m_config{config},
+      m_space{space},
+      m_window_sizes{fusion::window_sizes(config.fusion ? config.isa.version : Version::v0)},
+      m_pc{pc},
+      m_end{pc}
+{}
+
 bool Lookahead::next(isa::Operation& operation) noexcept
 {
-    if (m_seen == 0 && !decode_one()) [[unlikely]]
-        return false;
     m_refused = false;
-    const isa::Opcode head = seen(0).opcode;
-    const std::size_t wanted =
-        m_config.fusion ? fusion::window_size(head, m_config.isa.version) : 0;
-    if (wanted > 1) {
-        bool complete = false;
-        while (!(complete = m_seen >= wanted || isa::ends_block(seen(m_seen - 1).opcode)) &&
-               decode_one())
-        {
+    if (m_seen == 0) [[likely]] {
+        isa::Instruction instruction;
+        if (!decode(instruction)) [[unlikely]]
+            return false;
+        if (m_window_sizes[isa::index(instruction.opcode)] == 0) [[likely]] {
+            make(operation, instruction);
+            m_pc = m_end;
+            return true;
         }
-        m_refused = !complete && m_fault.code != ErrorCode::invalid_instruction;
+        m_first = 0;
+        m_window[m_seen++] = instruction;
+    }
+    if (const std::size_t wanted = m_window_sizes[isa::index(seen(0).opcode)]; wanted != 0) {
+        look_ahead(wanted);
         const std::span window = std::span{m_window}.subspan(m_first, std::min(m_seen, wanted));
         if (const auto fused = fusion::fuse(window, m_pc, m_config.isa.version)) {
             operation = *fused;
@@ -35,39 +47,65 @@ bool Lookahead::next(isa::Operation& operation) noexcept
             return true;
         }
     }
-    operation = isa::to_operation(seen(0));
-    operation.cost = m_config.cost_model[static_cast<std::uint8_t>(head)];
+    make(operation, seen(0));
     drop(1);
     return true;
 }
 
-bool Lookahead::decode_one() noexcept
+/// Decodes the instructions that decide what the first becomes, at most @p wanted with it.
+void Lookahead::look_ahead(std::size_t wanted) noexcept
 {
-    std::uint32_t bits = 0;
-    if (m_end >> memory::page_shift == m_known_page &&
-        m_end % page_size <= page_size - sizeof(bits))
+    // Nearly every head that begins a rule is followed by something else.
+    while (m_seen < wanted && !isa::ends_block(seen(m_seen - 1).opcode) &&
+           (m_seen == 1 || fusion::may_begin(seen(0).opcode, seen(1).opcode, m_config.isa.version)))
     {
-        std::memcpy(&bits, m_space.bytes + m_end, sizeof(bits));
-        if (decoder::is_compressed(bits))
-            bits &= 0xffff;
-    } else if (fetch(m_space, m_end, bits, m_fault)) {
-        m_known_page = m_end >> memory::page_shift;
-    } else {
-        return false;
+        if (!decode_behind()) {
+            m_refused = m_fault.code != ErrorCode::invalid_instruction;
+            return;
+        }
     }
-    const isa::Instruction instruction = decoder::decode(bits, m_config.isa);
-    if (instruction.opcode == isa::Opcode::invalid) [[unlikely]] {
-        m_fault = {ErrorCode::invalid_instruction, m_end};
-        return false;
-    }
+}
+
+/// Decodes one more instruction into the window.
+bool Lookahead::decode_behind() noexcept
+{
     if (m_first + m_seen == m_window.size()) {
         std::copy(m_window.begin() + static_cast<std::ptrdiff_t>(m_first), m_window.end(),
                   m_window.begin());
         m_first = 0;
     }
-    m_window[m_first + m_seen++] = instruction;
+    if (!decode(m_window[m_first + m_seen]))
+        return false;
+    ++m_seen;
+    return true;
+}
+
+/// Decodes the instruction at `m_end` and goes behind it.
+bool Lookahead::decode(isa::Instruction& instruction) noexcept
+{
+    std::uint32_t bits = 0;
+    if (m_end - m_known < m_known_bytes) [[likely]] {
+        std::memcpy(&bits, m_space.bytes + m_end, sizeof(bits));
+    } else if (fetch(m_space, m_end, bits, m_fault)) {
+        m_known = m_end - m_end % page_size;
+        m_known_bytes = page_size - sizeof(bits) + 1;
+    } else {
+        return false;
+    }
+    instruction = decoder::decode_inline(bits, m_config.isa);
+    if (instruction.opcode == isa::Opcode::invalid) [[unlikely]] {
+        m_fault = {ErrorCode::invalid_instruction, m_end};
+        return false;
+    }
     m_end += instruction.length;
     return true;
+}
+
+/// The operation that executes @p instruction alone.
+void Lookahead::make(isa::Operation& operation, const isa::Instruction& instruction) const noexcept
+{
+    operation = isa::to_operation(instruction);
+    operation.cost = m_config.cost_model[static_cast<std::uint8_t>(instruction.opcode)];
 }
 
 void Lookahead::drop(std::size_t count) noexcept

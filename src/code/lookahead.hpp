@@ -20,9 +20,7 @@ class Lookahead
 {
 public:
     /// Begins at @p pc, any address. @p config and @p space must outlive it.
-    Lookahead(std::uint64_t pc, const CodeConfig& config, const memory::Space& space) noexcept
-        : m_config{config}, m_space{space}, m_pc{pc}, m_end{pc}
-    {}
+    Lookahead(std::uint64_t pc, const CodeConfig& config, const memory::Space& space) noexcept;
 
     /// Address of the next operation.
     [[nodiscard]] std::uint64_t pc() const noexcept { return m_pc; }
@@ -40,7 +38,10 @@ public:
     [[nodiscard]] bool refused() const noexcept { return m_refused; }
 
 private:
-    [[nodiscard]] bool decode_one() noexcept;
+    [[nodiscard]] bool decode(isa::Instruction& instruction) noexcept;
+    [[nodiscard]] bool decode_behind() noexcept;
+    void look_ahead(std::size_t wanted) noexcept;
+    void make(isa::Operation& operation, const isa::Instruction& instruction) const noexcept;
     void drop(std::size_t count) noexcept;
     /// The @p i-th instruction that was decoded and not yet dropped.
     [[nodiscard]] const isa::Instruction& seen(std::size_t i) const noexcept
@@ -50,14 +51,17 @@ private:
 
     const CodeConfig& m_config;
     const memory::Space& m_space;
+    const fusion::WindowSizes& m_window_sizes;
     std::uint64_t m_pc;
     std::uint64_t m_end;  ///< Behind the instructions in the window.
-    /// What was decoded, from `m_first` on; moved to the front when the end is reached.
-    std::array<isa::Instruction, 4 * fusion::max_parts> m_window;
+    /// What was decoded only to look ahead, from `m_first` on; moved to the front when the end is
+    /// reached.
+    std::array<isa::Instruction, 2 * fusion::max_parts> m_window;
     std::size_t m_first = 0;
     std::size_t m_seen = 0;
-    /// A page that is executable, as something in it was fetched.
-    std::uint64_t m_known_page = ~std::uint64_t{0};
+    /// Where whole words can be read: in a page that is executable, as something in it was fetched.
+    std::uint64_t m_known = 0;
+    std::uint64_t m_known_bytes = 0;
     memory::Fault m_fault{};
     bool m_refused = false;
 };

@@ -60,6 +60,14 @@ constexpr const Candidates& candidates_for(isa::Opcode head, Version version) no
     return candidate_tables[std::to_underlying(version)][isa::index(head)];
 }
 
+constexpr auto window_size_tables = []() consteval {
+    std::array<WindowSizes, candidate_tables.size()> tables{};
+    for (std::size_t version = 0; version < tables.size(); ++version)
+        for (std::size_t head = 0; head < isa::opcode_count; ++head)
+            tables[version][head] = candidate_tables[version][head].window_size;
+    return tables;
+}();
+
 /// The register in @p slot.
 std::uint8_t at(const Registers& registers, Slot slot) noexcept
 {
@@ -136,22 +144,30 @@ std::optional<isa::Operation> match(const Rule& rule,
 }
 }  // namespace
 
+const WindowSizes& window_sizes(Version version) noexcept
+{
+    return window_size_tables[std::to_underlying(version)];
+}
+
 std::size_t window_size(isa::Opcode head, Version version) noexcept
 {
-    return candidates_for(head, version).window_size;
+    return window_sizes(version)[isa::index(head)];
+}
+
+bool may_begin(isa::Opcode head, isa::Opcode second, Version version) noexcept
+{
+    const auto& candidates = candidates_for(head, version);
+    return candidates.window_size != 0 &&
+           (second == candidates.second_opcodes[0] || second == candidates.second_opcodes[1]);
 }
 
 std::optional<isa::Operation> fuse(std::span<const isa::Instruction> window,
                                    std::uint64_t pc,
                                    Version version) noexcept
 {
-    if (window.size() < 2)
+    if (window.size() < 2 || !may_begin(window[0].opcode, window[1].opcode, version))
         return std::nullopt;
     const auto& candidates = candidates_for(window[0].opcode, version);
-    // Nearly every head that begins a rule is followed by something else: look at that first.
-    if (std::ranges::find(candidates.second_opcodes, window[1].opcode) ==
-        candidates.second_opcodes.end())
-        return std::nullopt;
     for (std::size_t row = candidates.first; row < candidates.last; ++row) {
         if (!rules[row].applies_to(version))
             continue;

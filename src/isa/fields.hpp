@@ -21,6 +21,8 @@ struct RegisterField
     {
         return static_cast<std::uint8_t>(base + ((bits >> shift) & mask));
     }
+
+    friend bool operator==(const RegisterField&, const RegisterField&) = default;
 };
 
 /// The bits of @p pattern (the notation of encoding.hpp) that one of @p letters names.
@@ -136,6 +138,8 @@ public:
         return bits;
     }
 
+    friend bool operator==(const ImmediateMap&, const ImmediateMap&) = default;
+
 private:
     struct Piece
     {
@@ -147,6 +151,8 @@ private:
         {
             return (bits >> from & mask) << to;
         }
+
+        friend bool operator==(const Piece&, const Piece&) = default;
     };
 
     std::array<Piece, 8> m_pieces{};

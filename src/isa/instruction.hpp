@@ -10,19 +10,18 @@
 namespace mopvm::isa
 {
 /// One decoded instruction. A compressed instruction decodes to its expansion with length 2.
-/// Fields that a format does not have are 0. Eight bytes: there is one for each halfword of code.
+/// Fields that a format does not have are 0.
 struct Instruction
 {
     Opcode opcode = Opcode::invalid;
     std::uint8_t rd = 0;
     std::uint8_t rs1 = 0;
-    std::uint8_t rs2 : 5 = 0;
-    std::uint8_t length : 3 = 0;  ///< Bytes: 2 or 4.
-    std::int32_t imm = 0;         ///< Sign-extended; `upper` formats hold imm20 << 12.
+    std::uint8_t rs2 = 0;
+    std::uint8_t length = 0;  ///< Bytes: 2 or 4.
+    std::int32_t imm = 0;     ///< Sign-extended; `upper` formats hold imm20 << 12.
 
     friend bool operator==(const Instruction&, const Instruction&) = default;
 };
-static_assert(sizeof(Instruction) == 8);
 
 /// One operation to execute: an instruction, or several that a fusion rule replaced.
 /// A fused operation has its register slots r0 to r4 in rd, rs1, rs2, r3, r4, in this order.

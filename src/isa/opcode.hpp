@@ -133,9 +133,20 @@ inline constexpr std::size_t opcode_count = detail::traits_table.size();
     return traits(opcode).extension == Extension::fused;
 }
 
+namespace detail
+{
+/// Small, as every operation of every block is looked up here.
+inline constexpr auto block_ends = [] {
+    std::array<bool, opcode_count> table{};
+    for (std::size_t i = 0; i < opcode_count; ++i)
+        table[i] = traits(static_cast<Opcode>(i)).flow != Flow::next;
+    return table;
+}();
+}  // namespace detail
+
 /// True when the operation after @p opcode need not be the next in memory: the end of a block.
 [[nodiscard]] constexpr bool ends_block(Opcode opcode) noexcept
 {
-    return traits(opcode).flow != Flow::next;
+    return detail::block_ends[index(opcode)];
 }
 }  // namespace mopvm::isa
