@@ -3,14 +3,41 @@
 
 #include "code/code_image.hpp"
 
-#include "code/lookahead.hpp"
+#include "code/lookahead_inline.hpp"
 #include "support/emitted_reads.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <new>
+#include <type_traits>
 
 namespace mopvm::code
 {
+namespace
+{
+/// Room for elements that begin when they are assigned: most builds need few of them, and zeroing
+/// the others would cost as much as decoding.
+template <typename T, std::size_t size>
+class Room
+{
+    static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+    [[nodiscard]] T& operator[](std::size_t i) noexcept
+    {
+        return *std::launder(reinterpret_cast<T*>(m_bytes.data()) + i);
+    }
+    /// The first @p count elements.
+    [[nodiscard]] std::span<const T> first(std::size_t count) const noexcept
+    {
+        return {reinterpret_cast<const T*>(m_bytes.data()), count};
+    }
+
+private:
+    alignas(T) std::array<std::byte, size * sizeof(T)> m_bytes;
+};
+}  // namespace
+
 /// What one call of `build` collects before it takes memory: one block, and those behind untaken
 /// branches.
 class CodeImage::Builder
@@ -66,7 +93,7 @@ public:
     /// What was written.
     [[nodiscard]] std::span<const Block* const> blocks() const noexcept
     {
-        return std::span{m_written}.first(m_count);
+        return m_written.first(m_count);
     }
 
 private:
@@ -77,12 +104,12 @@ private:
         bool next_follows = false;
     };
 
-    [[nodiscard]] BlockSource source(std::uint32_t i) const noexcept
+    [[nodiscard]] BlockSource source(std::uint32_t i) noexcept
     {
         const Head& head = m_heads[i];
         return {.head = head.head,
-                .operations =
-                    std::span{m_operations}.subspan(head.first_operation, head.head.operations),
+                .operations = m_operations.first(m_operation_count)
+                                  .subspan(head.first_operation, head.head.operations),
                 .next_follows = head.next_follows};
     }
 
@@ -92,22 +119,23 @@ private:
         Head made{.head = {.pc = static_cast<std::uint32_t>(m_code.pc()),
                            .own = m_image.m_owner == Owner::machine},
                   .first_operation = m_operation_count};
-        Block& head = made.head;
-        while (head.operations < limit && m_operation_count < max_build_operations && in_page()) {
+        const std::uint32_t first = m_operation_count;
+        const std::uint32_t end = std::min(first + limit, max_build_operations);
+        while (m_operation_count < end && in_page()) {
             // What is there already is reached by a jump.
-            if (head.operations > 0 && m_page.find(m_code.pc()) != nullptr)
+            if (m_operation_count > first && m_page.find(m_code.pc()) != nullptr)
                 break;
             isa::Operation& operation = m_operations[m_operation_count];
-            if (!m_code.next(operation))
+            if (!m_code.next_inline(operation))
                 break;  // reported when it is reached
             ++m_operation_count;
-            ++head.operations;
-            head.cost += operation.cost;
-            head.provisional |= m_code.refused();
+            made.head.cost += operation.cost;
+            made.head.provisional |= m_code.refused();
             if (isa::ends_block(operation.opcode))
                 break;
         }
-        if (head.operations == 0)
+        made.head.operations = static_cast<std::uint16_t>(m_operation_count - first);
+        if (made.head.operations == 0)
             return false;
         m_heads[m_count++] = made;
         return true;
@@ -119,11 +147,11 @@ private:
     }
 
     /// True when the last block ends in a branch, and what it falls into has not been built.
-    [[nodiscard]] bool can_follow() const noexcept
+    [[nodiscard]] bool can_follow() noexcept
     {
         const isa::Operation& last = m_operations[m_operation_count - 1];
         return m_image.m_config.format->follows_branches &&
-               isa::traits(last.opcode).flow == isa::Flow::branch && m_count < m_heads.size() &&
+               isa::traits(last.opcode).flow == isa::Flow::branch && m_count < max_build_blocks &&
                m_operation_count < max_build_operations && in_page() &&
                m_page.find(m_code.pc()) == nullptr;
     }
@@ -134,9 +162,9 @@ private:
     Lookahead m_code;
     std::uint32_t m_count = 0;
     std::uint32_t m_operation_count = 0;
-    std::array<Head, max_build_blocks> m_heads;
-    std::array<isa::Operation, max_build_operations> m_operations;
-    std::array<const Block*, max_build_blocks> m_written;
+    Room<Head, max_build_blocks> m_heads;
+    Room<isa::Operation, max_build_operations> m_operations;
+    Room<const Block*, max_build_blocks> m_written;
 };
 
 CodeImage::CodeImage(const CodeConfig& config, std::span<const std::uint64_t> pages, Owner owner)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-// From bytes to operations.
-
-#include "code/lookahead.hpp"
+// From bytes to operations: fetching where pages begin and end, and fusion.
 
 #include "code/fetch.hpp"
-#include "decoder/inline.hpp"
+#include "code/lookahead_inline.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include <array>
+#include <cstddef>
 #include <span>
 
 namespace mopvm::code
@@ -17,102 +15,55 @@ Lookahead::Lookahead(std::uint64_t pc,
                      const memory::Space& space) noexcept
     : m_config{config},
       m_space{space},
-      m_window_sizes{fusion::window_sizes(config.fusion ? config.isa.version : Version::v0)},
-      m_pc{pc},
-      m_end{pc}
+      m_heads{fusion::heads(config.fusion ? config.isa.version : Version::v0)},
+      m_features{decoder::features(config.isa)},
+      m_pc{pc}
 {}
 
 bool Lookahead::next(isa::Operation& operation) noexcept
 {
-    m_refused = false;
-    if (m_seen == 0) [[likely]] {
-        isa::Instruction instruction;
-        if (!decode(instruction)) [[unlikely]]
-            return false;
-        if (m_window_sizes[isa::index(instruction.opcode)] == 0) [[likely]] {
-            make(operation, instruction);
-            m_pc = m_end;
-            return true;
-        }
-        m_first = 0;
-        m_window[m_seen++] = instruction;
-    }
-    if (const std::size_t wanted = m_window_sizes[isa::index(seen(0).opcode)]; wanted != 0) {
-        look_ahead(wanted);
-        const std::span window = std::span{m_window}.subspan(m_first, std::min(m_seen, wanted));
-        if (const auto fused = fusion::fuse(window, m_pc, m_config.isa.version)) {
-            operation = *fused;
-            operation.cost = m_config.cost_model[static_cast<std::uint8_t>(operation.opcode)];
-            drop(operation.parts);
-            return true;
-        }
-    }
-    make(operation, seen(0));
-    drop(1);
-    return true;
+    return next_inline(operation);
 }
 
-/// Decodes the instructions that decide what the first becomes, at most @p wanted with it.
-void Lookahead::look_ahead(std::size_t wanted) noexcept
-{
-    // Nearly every head that begins a rule is followed by something else.
-    while (m_seen < wanted && !isa::ends_block(seen(m_seen - 1).opcode) &&
-           (m_seen == 1 || fusion::may_begin(seen(0).opcode, seen(1).opcode, m_config.isa.version)))
-    {
-        if (!decode_behind()) {
-            m_refused = m_fault.code != ErrorCode::invalid_instruction;
-            return;
-        }
-    }
-}
-
-/// Decodes one more instruction into the window.
-bool Lookahead::decode_behind() noexcept
-{
-    if (m_first + m_seen == m_window.size()) {
-        std::copy(m_window.begin() + static_cast<std::ptrdiff_t>(m_first), m_window.end(),
-                  m_window.begin());
-        m_first = 0;
-    }
-    if (!decode(m_window[m_first + m_seen]))
-        return false;
-    ++m_seen;
-    return true;
-}
-
-/// Decodes the instruction at `m_end` and goes behind it.
-bool Lookahead::decode(isa::Instruction& instruction) noexcept
+bool Lookahead::decode_slowly(std::uint64_t at, isa::PackedInstruction& made) noexcept
 {
     std::uint32_t bits = 0;
-    if (m_end - m_known < m_known_bytes) [[likely]] {
-        std::memcpy(&bits, m_space.bytes + m_end, sizeof(bits));
-    } else if (fetch(m_space, m_end, bits, m_fault)) {
-        m_known = m_end - m_end % page_size;
-        m_known_bytes = page_size - sizeof(bits) + 1;
-    } else {
+    if (!fetch(m_space, at, bits, m_fault))
         return false;
+    m_known = at - at % page_size;
+    m_known_bytes = page_size - sizeof(bits) + 1;
+    made = decoder::decode_inline(bits, m_features);
+    if (made.opcode() != isa::Opcode::invalid)
+        return true;
+    m_fault = {ErrorCode::invalid_instruction, at};
+    return false;
+}
+
+/// Makes the operation that a rule makes of @p head, the instruction ahead and those behind it.
+/// What was decoded beyond its parts is decoded again.
+/// @return false, staying where it is, when no rule matches.
+bool Lookahead::fuse(isa::Operation& operation, const isa::PackedInstruction& head) noexcept
+{
+    std::array<isa::Instruction, fusion::max_parts> window{isa::unpack(head), isa::unpack(m_ahead)};
+    std::size_t seen = 2;
+    std::uint64_t end = m_pc + head.length() + m_ahead.length();
+    const std::size_t wanted = m_heads[isa::index(head.opcode())].window_size;
+    while (seen < wanted && !isa::ends_block(window[seen - 1].opcode)) {
+        isa::PackedInstruction behind;
+        if (!decode(end, behind)) {
+            m_refused = m_fault.code != ErrorCode::invalid_instruction;
+            break;
+        }
+        window[seen++] = isa::unpack(behind);
+        end += behind.length();
     }
-    instruction = decoder::decode_inline(bits, m_config.isa);
-    if (instruction.opcode == isa::Opcode::invalid) [[unlikely]] {
-        m_fault = {ErrorCode::invalid_instruction, m_end};
+    const auto fused = fusion::fuse(std::span{window}.first(seen), m_pc, m_config.isa.version);
+    if (!fused)
         return false;
-    }
-    m_end += instruction.length;
+    operation = *fused;
+    operation.cost = cost(operation.opcode);
+    m_pc += operation.length;
+    m_ahead = {};
     return true;
-}
-
-/// The operation that executes @p instruction alone.
-void Lookahead::make(isa::Operation& operation, const isa::Instruction& instruction) const noexcept
-{
-    operation = isa::to_operation(instruction);
-    operation.cost = m_config.cost_model[static_cast<std::uint8_t>(instruction.opcode)];
-}
-
-void Lookahead::drop(std::size_t count) noexcept
-{
-    for (std::size_t i = 0; i < count; ++i)
-        m_pc += seen(i).length;
-    m_first += count;
-    m_seen -= count;
 }
 }  // namespace mopvm::code

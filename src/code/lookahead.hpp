@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// From bytes to operations: instructions in order, each decoded once however often it is looked
-/// at, and the fusion of what stands at the front.
+/// From bytes to operations: instructions in order, and the fusion of what stands at the front.
 #pragma once
 
 #include "code/code_config.hpp"
 #include "fusion/fuser.hpp"
 #include "isa/instruction.hpp"
+#include "isa/packed.hpp"
 #include "memory/space.hpp"
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace mopvm::code
@@ -30,6 +28,9 @@ public:
     /// `fault` says why.
     [[nodiscard]] bool next(isa::Operation& operation) noexcept;
 
+    /// The same, in lookahead_inline.hpp, for whom all code passes through.
+    [[nodiscard]] bool next_inline(isa::Operation& operation) noexcept;
+
     /// Why the instruction behind those that were decoded is none.
     [[nodiscard]] const memory::Fault& fault() const noexcept { return m_fault; }
 
@@ -38,31 +39,25 @@ public:
     [[nodiscard]] bool refused() const noexcept { return m_refused; }
 
 private:
-    [[nodiscard]] bool decode(isa::Instruction& instruction) noexcept;
-    [[nodiscard]] bool decode_behind() noexcept;
-    void look_ahead(std::size_t wanted) noexcept;
-    void make(isa::Operation& operation, const isa::Instruction& instruction) const noexcept;
-    void drop(std::size_t count) noexcept;
-    /// The @p i-th instruction that was decoded and not yet dropped.
-    [[nodiscard]] const isa::Instruction& seen(std::size_t i) const noexcept
+    [[nodiscard]] bool decode(std::uint64_t at, isa::PackedInstruction& made) noexcept;
+    [[nodiscard]] bool decode_slowly(std::uint64_t at, isa::PackedInstruction& made) noexcept;
+    [[nodiscard]] bool fuse(isa::Operation& operation, const isa::PackedInstruction& head) noexcept;
+    [[nodiscard]] std::uint32_t cost(isa::Opcode opcode) const noexcept
     {
-        return m_window[m_first + i];
+        return m_config.cost_model[static_cast<std::uint8_t>(opcode)];
     }
 
     const CodeConfig& m_config;
     const memory::Space& m_space;
-    const fusion::WindowSizes& m_window_sizes;
+    const fusion::Heads& m_heads;
+    std::uint8_t m_features;  ///< `decoder::Features`.
+    bool m_refused = false;
     std::uint64_t m_pc;
-    std::uint64_t m_end;  ///< Behind the instructions in the window.
-    /// What was decoded only to look ahead, from `m_first` on; moved to the front when the end is
-    /// reached.
-    std::array<isa::Instruction, 2 * fusion::max_parts> m_window;
-    std::size_t m_first = 0;
-    std::size_t m_seen = 0;
+    /// The instruction at `m_pc`, if it has been decoded to look ahead; else invalid.
+    isa::PackedInstruction m_ahead;
     /// Where whole words can be read: in a page that is executable, as something in it was fetched.
     std::uint64_t m_known = 0;
     std::uint64_t m_known_bytes = 0;
     memory::Fault m_fault{};
-    bool m_refused = false;
 };
 }  // namespace mopvm::code

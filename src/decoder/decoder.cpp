@@ -8,6 +8,6 @@ namespace mopvm::decoder
 {
 isa::Instruction decode(std::uint32_t bits, const Isa& isa) noexcept
 {
-    return decode_inline(bits, isa);
+    return isa::unpack(decode_inline(bits, features(isa)));
 }
 }  // namespace mopvm::decoder

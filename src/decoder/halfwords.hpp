@@ -3,14 +3,15 @@
 /// The 16-bit encodings of compressed.inc as tables to look up.
 #pragma once
 
-#include "decoder/record.hpp"
 #include "isa/compressed.hpp"
 #include "isa/opcode.hpp"
+#include "isa/packed.hpp"
 
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace mopvm::decoder::detail
 {
@@ -47,8 +48,8 @@ struct Halves
     }
 };
 
-/// Registers as `pack` gives them, and the immediate above. Each bit of them depends on one bit of
-/// a halfword, so they are what both halves say, put together.
+/// Registers as `isa::pack` gives them, and the immediate above. Each bit of them depends on one
+/// bit of a halfword, so they are what both halves say, put together.
 using HalfwordFields = Halves<std::uint64_t>;
 
 constexpr std::uint64_t combine(const HalfwordFields& fields, std::uint32_t bits) noexcept
@@ -63,7 +64,7 @@ constexpr std::uint64_t fields_of(const isa::CompressedRow& row, std::uint32_t b
     if (row.kind != isa::CompressedRow::Kind::expansion)
         return 0;
     const auto imm = static_cast<std::uint32_t>(row.immediate.extract(bits));
-    return pack(row.rd.extract(bits), row.rs1.extract(bits), row.rs2.extract(bits)) |
+    return isa::pack(row.rd.extract(bits), row.rs1.extract(bits), row.rs2.extract(bits)) |
            std::uint64_t{imm} << 32;
 }
 
@@ -152,6 +153,8 @@ struct HalfwordGroup
     {
         const std::uint32_t both = accepting.upper[Halves<std::uint16_t>::upper_half(bits)] &
                                    accepting.lower[Halves<std::uint16_t>::lower_half(bits)];
+        if (both == 0)
+            std::unreachable();
         return first_row + static_cast<std::size_t>(std::countr_zero(both));
     }
 };

@@ -12,35 +12,37 @@ namespace mopvm::decoder
 {
 namespace detail
 {
-/// Decodes a 32-bit instruction for whom @p available says.
-[[nodiscard]] inline isa::Instruction decode_word(std::uint32_t bits,
-                                                  std::uint8_t available) noexcept
+/// Decodes a 32-bit instruction.
+[[nodiscard]] inline isa::PackedInstruction decode_word(std::uint32_t bits,
+                                                        Features available) noexcept
 {
     const WordGroup& group = word_groups[word_key(bits)];
     const WordRow* row = &words.rows[words.first_rows[slot_in(group, bits)]];
     while (!row->accepts(bits, available)) [[unlikely]]
         row = &words.rows[row->next];
-    return instruction(row->opcode, row->length, row->registers.extract(bits),
-                       row->immediate.extract(bits));
+    return isa::pack(row->opcode, row->length, row->registers.extract(bits),
+                     row->immediate.extract(bits));
 }
 
 /// Decodes a 16-bit instruction; the upper half of @p bits does not matter.
-[[nodiscard]] inline isa::Instruction decode_halfword(std::uint32_t bits, bool version_0) noexcept
+[[nodiscard]] inline isa::PackedInstruction decode_halfword(std::uint32_t bits,
+                                                            bool version_0) noexcept
 {
     const std::size_t number = halfword_groups[halfword_key(bits)].find(bits);
     const HalfwordRow& row = halfword_rows[number];
     const isa::Opcode opcode = version_0 ? row.opcode_0 : row.opcode_from_1;
     const std::uint64_t fields = combine(halfword_fields[row.fields], bits);
-    return instruction(opcode, opcode == isa::Opcode::invalid ? 0 : 2,
-                       static_cast<std::uint32_t>(fields), static_cast<std::int32_t>(fields >> 32));
+    return isa::pack(opcode, opcode == isa::Opcode::invalid ? 0 : 2,
+                     static_cast<std::uint32_t>(fields), static_cast<std::int32_t>(fields >> 32));
 }
 }  // namespace detail
 
-/// The same as `decode`; behind a halfword @p bits may have anything.
-[[nodiscard]] inline isa::Instruction decode_inline(std::uint32_t bits, const Isa& isa) noexcept
+/// The same as `decode` where @p available is there; behind a halfword @p bits may have anything.
+[[nodiscard]] inline isa::PackedInstruction decode_inline(std::uint32_t bits,
+                                                          Features available) noexcept
 {
     if (is_compressed(bits))
-        return detail::decode_halfword(bits, isa.version == Version::v0);
-    return detail::decode_word(bits, detail::features(isa));
+        return detail::decode_halfword(bits, (available & detail::before_1) != 0);
+    return detail::decode_word(bits, available);
 }
 }  // namespace mopvm::decoder

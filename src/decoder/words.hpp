@@ -4,10 +4,11 @@
 #pragma once
 
 #include "decoder/decoder.hpp"
-#include "decoder/record.hpp"
+#include "isa/encoding.hpp"
 #include "isa/fields.hpp"
 #include "isa/formats.hpp"
 #include "isa/opcode.hpp"
+#include "isa/packed.hpp"
 
 #include <array>
 #include <bit>
@@ -15,9 +16,14 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mopvm::decoder::detail
+namespace mopvm::decoder
 {
-/// Which instruction sets and versions have a row, and what an `Isa` has: one bit each.
+/// Which instruction sets and versions a row needs, or an `Isa` has: bits of `Feature`.
+using Features = std::uint8_t;
+
+namespace detail
+{
+/// One bit each.
 enum Feature : std::uint8_t
 {
     always = 0,
@@ -27,7 +33,7 @@ enum Feature : std::uint8_t
     from_1 = 8,
 };
 
-constexpr std::uint8_t needed(isa::Extension extension, isa::Versions versions) noexcept
+constexpr Features needed(isa::Extension extension, isa::Versions versions) noexcept
 {
     const Feature set = extension == isa::Extension::b   ? has_b
                         : extension == isa::Extension::a ? has_a
@@ -35,15 +41,20 @@ constexpr std::uint8_t needed(isa::Extension extension, isa::Versions versions) 
     const Feature version = versions == isa::Versions::only_0   ? before_1
                             : versions == isa::Versions::from_1 ? from_1
                                                                 : always;
-    return static_cast<std::uint8_t>(set | version);
+    return static_cast<Features>(set | version);
 }
+}  // namespace detail
 
-constexpr std::uint8_t features(const Isa& isa) noexcept
+/// What @p isa has.
+[[nodiscard]] constexpr Features features(const Isa& isa) noexcept
 {
-    return static_cast<std::uint8_t>((isa.b ? has_b : always) | (isa.a ? has_a : always) |
-                                     (isa.version == Version::v0 ? before_1 : from_1));
+    return static_cast<Features>((isa.b ? detail::has_b : detail::always) |
+                                 (isa.a ? detail::has_a : detail::always) |
+                                 (isa.version == Version::v0 ? detail::before_1 : detail::from_1));
 }
 
+namespace detail
+{
 /// The registers that a word has, always in the same places.
 class WordRegisters
 {
@@ -57,12 +68,12 @@ public:
                 throw "a register of a word is elsewhere";
             return field.mask;
         };
-        m_rd_rs1 = pack(has(isa::register_field(pattern, 'd'), 7),
-                        has(isa::register_field(pattern, 's'), 15), 0);
-        m_rs2 = pack(0, 0, has(isa::register_field(pattern, 't'), 20));
+        m_rd_rs1 = isa::pack(has(isa::register_field(pattern, 'd'), 7),
+                             has(isa::register_field(pattern, 's'), 15), 0);
+        m_rs2 = isa::pack(0, 0, has(isa::register_field(pattern, 't'), 20));
     }
 
-    /// As `pack` gives them.
+    /// As `isa::pack` gives them.
     [[nodiscard]] constexpr std::uint32_t extract(std::uint32_t bits) const noexcept
     {
         return (bits >> 7 & m_rd_rs1) | (bits >> 4 & m_rs2);
@@ -135,11 +146,11 @@ struct WordRow
     WordImmediate immediate;
     isa::Opcode opcode = isa::Opcode::invalid;
     std::uint8_t length = 0;
-    std::uint8_t needs = always;
+    Features needs = always;
     /// Another row for the same `word_slot`; the last accepts everything.
     std::uint8_t next = 0;
 
-    [[nodiscard]] constexpr bool accepts(std::uint32_t bits, std::uint8_t available) const noexcept
+    [[nodiscard]] constexpr bool accepts(std::uint32_t bits, Features available) const noexcept
     {
         return ((bits & encoding.mask) ^ encoding.match) == 0 && (needs & ~available) == 0;
     }
@@ -148,7 +159,7 @@ struct WordRow
 consteval WordRow word_row(std::string_view pattern,
                            isa::Opcode opcode,
                            isa::Format format,
-                           std::uint8_t needs)
+                           Features needs)
 {
     if (isa::letter_bits(pattern, "ih") != isa::traits(format).immediate.source_bits())
         throw "pattern and format disagree about the immediate";
@@ -265,4 +276,5 @@ consteval bool words_are_disjoint()
     return true;
 }
 static_assert(words_are_disjoint(), "at most one 32-bit row accepts a word in a version");
-}  // namespace mopvm::decoder::detail
+}  // namespace detail
+}  // namespace mopvm::decoder

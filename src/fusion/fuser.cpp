@@ -15,58 +15,33 @@ namespace mopvm::fusion
 {
 namespace
 {
-/// The rules that begin with one opcode in one version.
-struct Candidates
-{
-    std::uint8_t first = 0;  ///< Index of the first row.
-    std::uint8_t last = 0;   ///< Index behind the last row; rows of other versions may lie between.
-    std::uint8_t window_size = 0;                 ///< Parts of the longest.
-    std::array<isa::Opcode, 2> second_opcodes{};  ///< What their second part can be.
-};
-
-using CandidateTable = std::array<Candidates, isa::opcode_count>;
-
-consteval void add_candidate(Candidates& candidates, std::size_t row)
+consteval void add_rule(Head& head, std::size_t row)
 {
     const auto& rule = rules[row];
     const auto second = rule.parts[1].opcode;
-    auto& seconds = candidates.second_opcodes;
-    if (candidates.window_size == 0) {
-        candidates.first = static_cast<std::uint8_t>(row);
-        seconds = {second, second};
-    } else if (second != seconds[0]) {
-        detail::require(seconds[0] == seconds[1] || second == seconds[1],
+    if (head.window_size == 0) {
+        head.first_rule = static_cast<std::uint8_t>(row);
+        head.seconds = {second, second};
+    } else if (second != head.seconds[0]) {
+        detail::require(head.seconds[0] == head.seconds[1] || second == head.seconds[1],
                         "more than two ways to go on from one head");
-        seconds[1] = second;
+        head.seconds[1] = second;
     }
-    candidates.last = static_cast<std::uint8_t>(row + 1);
-    candidates.window_size = std::max(candidates.window_size, rule.part_count);
+    head.behind_rules = static_cast<std::uint8_t>(row + 1);
+    head.window_size = std::max(head.window_size, rule.part_count);
 }
 
-consteval CandidateTable candidates_of(Version version)
+consteval Heads heads_of(Version version)
 {
-    CandidateTable table{};
+    Heads table{};
     for (std::size_t row = 0; row < rules.size(); ++row)
         if (rules[row].applies_to(version))
-            add_candidate(table[isa::index(rules[row].parts[0].opcode)], row);
+            add_rule(table[isa::index(rules[row].parts[0].opcode)], row);
     return table;
 }
 
-constexpr std::array<CandidateTable, 3> candidate_tables{
-    candidates_of(Version::v0), candidates_of(Version::v1), candidates_of(Version::v2)};
-
-constexpr const Candidates& candidates_for(isa::Opcode head, Version version) noexcept
-{
-    return candidate_tables[std::to_underlying(version)][isa::index(head)];
-}
-
-constexpr auto window_size_tables = []() consteval {
-    std::array<WindowSizes, candidate_tables.size()> tables{};
-    for (std::size_t version = 0; version < tables.size(); ++version)
-        for (std::size_t head = 0; head < isa::opcode_count; ++head)
-            tables[version][head] = candidate_tables[version][head].window_size;
-    return tables;
-}();
+constexpr std::array<Heads, 3> head_tables{heads_of(Version::v0), heads_of(Version::v1),
+                                           heads_of(Version::v2)};
 
 /// The register in @p slot.
 std::uint8_t at(const Registers& registers, Slot slot) noexcept
@@ -144,31 +119,27 @@ std::optional<isa::Operation> match(const Rule& rule,
 }
 }  // namespace
 
-const WindowSizes& window_sizes(Version version) noexcept
+const Heads& heads(Version version) noexcept
 {
-    return window_size_tables[std::to_underlying(version)];
+    return head_tables[std::to_underlying(version)];
 }
 
 std::size_t window_size(isa::Opcode head, Version version) noexcept
 {
-    return window_sizes(version)[isa::index(head)];
-}
-
-bool may_begin(isa::Opcode head, isa::Opcode second, Version version) noexcept
-{
-    const auto& candidates = candidates_for(head, version);
-    return candidates.window_size != 0 &&
-           (second == candidates.second_opcodes[0] || second == candidates.second_opcodes[1]);
+    return heads(version)[isa::index(head)].window_size;
 }
 
 std::optional<isa::Operation> fuse(std::span<const isa::Instruction> window,
                                    std::uint64_t pc,
                                    Version version) noexcept
 {
-    if (window.size() < 2 || !may_begin(window[0].opcode, window[1].opcode, version))
+    if (window.size() < 2 || window[1].opcode == isa::Opcode::invalid)
         return std::nullopt;
-    const auto& candidates = candidates_for(window[0].opcode, version);
-    for (std::size_t row = candidates.first; row < candidates.last; ++row) {
+    const Head& head = heads(version)[isa::index(window[0].opcode)];
+    // Nearly every head that begins a rule is followed by something else: look at that first.
+    if (!head.goes_on_with(window[1].opcode))
+        return std::nullopt;
+    for (std::size_t row = head.first_rule; row < head.behind_rules; ++row) {
         if (!rules[row].applies_to(version))
             continue;
         if (auto operation = match(rules[row], window, pc))

@@ -22,6 +22,24 @@ struct Encoding
     }
 };
 
+/// True when some bits are accepted by both.
+template <typename Word>
+[[nodiscard]] constexpr bool overlap(const Encoding<Word>& x, const Encoding<Word>& y) noexcept
+{
+    return ((x.match ^ y.match) & x.mask & y.mask) == 0;
+}
+
+/// True when @p outer accepts all that both @p x and @p y accept; they must overlap.
+template <typename Word>
+[[nodiscard]] constexpr bool contains_common(const Encoding<Word>& outer,
+                                             const Encoding<Word>& x,
+                                             const Encoding<Word>& y) noexcept
+{
+    const auto mask = static_cast<Word>(x.mask | y.mask);
+    const auto match = static_cast<Word>(x.match | y.match);
+    return (outer.mask & ~mask) == 0 && outer.accepts(match);
+}
+
 /// Parses @p pattern, from the most significant bit down: 0 and 1 are fixed bits, spaces are
 /// ignored, any other character is a free bit. A pattern of another width does not compile.
 template <typename Word>
