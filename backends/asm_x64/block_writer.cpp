@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Blocks in the form of emitted code: encode each operation, choose the longest sequence at each
-// place, link.
+// Blocks in the form of emitted code: encode each operation, link, choose the longest sequence at
+// each place.
 
 #include "asm_x64/block_writer.hpp"
 
+#include "asm_x64/encode.hpp"
 #include "asm_x64/relations.hpp"
 #include "code/code_image.hpp"
 #include "semantics/step.hpp"
@@ -84,22 +85,28 @@ public:
     {
         return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(m_cell) - begin);
     }
-    /// Goes on behind @p bytes that somebody else wrote.
-    void skip(std::size_t bytes) noexcept { m_cell += bytes / sizeof(Cell); }
 
-    /// Writes @p encoded with @p handler.
-    void write(const Encoded& encoded, std::uint32_t handler) noexcept
+    /// Writes what @p operation at @p pc is, if anything.
+    void write(const isa::Operation& operation, std::uint64_t pc) noexcept
     {
-        if (encoded.cell_count == 1) [[likely]] {
-            *m_cell = encoded.cells[0];
-            m_cell++->handler = handler;
-            return;
+        const Plan plan = plan_of(operation);
+        if (plan.form == Form::elaborate) {
+            write(encode_elaborate(operation, pc));
+        } else if (plan.form != Form::nothing) {
+            const Cell cell = plan.cell(operation, m_handlers.of_unit(plan.unit));
+            begin_unit(plan.unit, cell, plan.result(cell));
+            *m_cell++ = cell;
         }
+    }
+
+    void write(const Encoded& encoded) noexcept
+    {
+        begin_unit(encoded.unit, encoded.cells[0], encoded.result);
         const Shape of = shape(encoded.unit);
         const std::size_t own_cells = encoded.cell_count - (has_link(of) ? link_cells : 0);
         for (std::size_t i = 0; i < own_cells; ++i)
             m_cell[i] = encoded.cells[i];
-        m_cell->handler = handler;
+        m_cell->handler = m_handlers.of_unit(encoded.unit);
         if (of == Shape::call_indirect)
             m_cell[2] = Cell::of(reinterpret_cast<std::uintptr_t>(no_block_body(m_head.own)));
         m_cell += own_cells;
@@ -111,10 +118,46 @@ public:
     void write_raw(const T& value) noexcept
     {
         std::memcpy(m_cell, &value, sizeof(value));
-        skip(sizeof(value));
+        m_cell += sizeof(value) / sizeof(Cell);
+    }
+
+    /// Gives the first units of the longest sequences the handlers of these. The cells of the
+    /// others keep their own: nobody begins among them, but who looks at one sees what it is.
+    void choose_sequences() noexcept
+    {
+        const std::span units = std::span{m_units}.first(m_unit_count);
+        for (std::size_t begin = 0; begin < units.size();) {
+            std::uint16_t sequence = SequenceMatcher::no_sequence;
+            std::size_t length = 1;
+            SequenceMatcher::Walk walk{m_handlers.matcher()};
+            for (std::size_t i = 0; begin + i < units.size(); ++i) {
+                const Relation& relation = units[begin + i].relation;
+                if (!walk.advance(relation.unit(), relation.bits(i)))
+                    break;
+                if (walk.sequence() != SequenceMatcher::no_sequence) {
+                    sequence = walk.sequence();
+                    length = i + 1;
+                }
+            }
+            if (sequence != SequenceMatcher::no_sequence)
+                units[begin].cell->handler = m_handlers.of_sequence(sequence);
+            begin += length;
+        }
     }
 
 private:
+    /// A unit that was written.
+    struct Written
+    {
+        Relation relation;
+        Cell* cell;
+    };
+
+    void begin_unit(Unit unit, const Cell& cell, std::uint8_t result) noexcept
+    {
+        m_units[m_unit_count++] = {.relation = m_tracker.next(unit, cell, result), .cell = m_cell};
+    }
+
     void write_link(std::uint64_t target) noexcept
     {
         const code::Block* to = m_image.find(target);
@@ -130,29 +173,10 @@ private:
     const code::Block& m_head;
     const code::CodeImage& m_image;
     const Handlers& m_handlers;
+    RelationTracker m_tracker;
+    std::size_t m_unit_count = 0;
+    std::array<Written, max_units> m_units;
 };
-
-struct Match
-{
-    std::uint32_t handler;
-    std::size_t length;
-};
-
-/// The longest sequence at @p begin of @p relations, else the unit alone.
-Match longest_match(std::span<const Relation> relations,
-                    std::size_t begin,
-                    const Handlers& handlers) noexcept
-{
-    Match match{.handler = handlers.of_unit(relations[begin].unit), .length = 1};
-    SequenceMatcher::Walk walk{handlers.matcher()};
-    for (std::size_t i = begin; i < relations.size(); ++i) {
-        if (!walk.advance(relations[i].token(i - begin)))
-            break;
-        if (const auto found = walk.sequence(); found != SequenceMatcher::no_sequence)
-            match = {.handler = handlers.of_sequence(found), .length = i + 1 - begin};
-    }
-    return match;
-}
 }  // namespace
 
 const Cell* no_block_body(bool own) noexcept
@@ -192,21 +216,10 @@ std::size_t write_units(std::byte* to,
                         const code::CodeImage& image,
                         const Handlers& handlers) noexcept
 {
-    std::array<Relation, max_units> storage;
-    RelationTracker tracker;
-    for (std::size_t i = 0; i < units.size(); ++i)
-        std::construct_at(&storage[i], tracker.next(units[i]));
-    const std::span<const Relation> relations = std::span{storage}.first(units.size());
-
     Writer writer{to, head, image, handlers};
-    for (std::size_t i = 0; i < units.size();) {
-        const Match match = longest_match(relations, i, handlers);
-        writer.write(units[i], match.handler);
-        // The cells of the others have handlers too: nobody begins among them, but who looks at one
-        // sees what it is.
-        for (const std::size_t end = i++ + match.length; i < end; ++i)
-            writer.write(units[i], handlers.of_unit(units[i].unit));
-    }
+    for (const Encoded& unit : units)
+        writer.write(unit);
+    writer.choose_sequences();
     return writer.bytes_from(to);
 }
 
@@ -221,17 +234,17 @@ std::size_t write_body(std::byte* to,
         writer.write_raw(Cell::of(handlers.of_unit(Unit::count)));
         writer.write_raw(summary(source.operations));
     }
-    std::array<Encoded, max_units> units;
-    const std::size_t count = encode_block(source.operations, source.head.pc, units);
-    writer.skip(write_units(to + writer.bytes_from(to), std::span{units}.first(count), source.head,
-                            image, handlers));
+    std::uint64_t pc = source.head.pc;
+    for (const isa::Operation& operation : source.operations) {
+        writer.write(operation, pc);
+        pc += operation.length;
+    }
+    if (!isa::ends_block(source.operations.back().opcode))
+        writer.write(encode_go_on(pc));
+    writer.choose_sequences();
     if (needs_detour(source)) {
-        std::uint64_t behind = source.head.pc;
-        for (const isa::Operation& operation : source.operations)
-            behind += operation.length;
-        writer.write_raw(
-            code::Block{.pc = static_cast<std::uint32_t>(behind), .own = source.head.own});
-        writer.write(encode_go_on(behind), handlers.of_unit(Unit::go_on));
+        writer.write_raw(code::Block{.pc = static_cast<std::uint32_t>(pc), .own = source.head.own});
+        writer.write(encode_go_on(pc));
     }
     return writer.bytes_from(to);
 }

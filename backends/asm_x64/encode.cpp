@@ -2,7 +2,7 @@
 // From operations to units: constants, moves and comparisons with zero have units of their own, and
 // what has no effect has none.
 
-#include "asm_x64/cell.hpp"
+#include "asm_x64/encode.hpp"
 
 #include <array>
 #include <utility>
@@ -50,13 +50,6 @@ constexpr Cell operands(std::uint8_t rd,
     return {.handler = 0, .rd = rd, .rs1 = rs1, .rs2 = rs2, .r3 = r3};
 }
 
-/// Of an operation without effect.
-constexpr Encoded nothing{.target = 0,
-                          .unit = Unit::invalid,
-                          .cell_count = 0,
-                          .result = discard,
-                          .cells = {}};
-
 Encoded constant(std::uint8_t rd, std::uint64_t value) noexcept
 {
     if (const auto small = static_cast<std::int16_t>(value);
@@ -71,100 +64,12 @@ Encoded constant(std::uint8_t rd, std::uint64_t value) noexcept
     return made;
 }
 
-Encoded move(std::uint8_t rd, std::uint8_t from) noexcept
-{
-    if (from == isa::reg_zero)
-        return constant(rd, 0);
-    return unit(Unit::move, rd, operands(rd, from));
-}
-
 Encoded with_immediate(Unit of, const Operation& operation) noexcept
 {
     const std::uint8_t rd = target(operation.rd);
     Encoded made = unit(of, rd, operands(rd, operation.rs1));
     made.cells[0].set_immediate(static_cast<std::int16_t>(operation.imm));
     return made;
-}
-
-/// How an operation is encoded.
-enum class Way : std::uint8_t
-{
-    none,
-    immediate,
-    registers,
-    load,
-    store,
-    add_immediate,
-    add_word_immediate,
-    zero_is_neutral,
-    constant,
-    constant_of_pc,
-    branch,
-    jump,
-    jump_of_pair,
-    jump_of_pair_absolute,
-    indirect,
-    leave,
-    carryless,
-    semantic,
-    fused,
-};
-
-constexpr Way way(Opcode opcode) noexcept
-{
-    switch (opcode) {
-    case Opcode::addi:
-        return Way::add_immediate;
-    case Opcode::addiw:
-        return Way::add_word_immediate;
-    case Opcode::add:
-    case Opcode::or_:
-    case Opcode::xor_:
-        return Way::zero_is_neutral;
-    case Opcode::lui:
-    case Opcode::load_const_lui:
-        return Way::constant;
-    case Opcode::auipc:
-    case Opcode::load_const_auipc:
-        return Way::constant_of_pc;
-    case Opcode::far_jump_rel:
-        return Way::jump_of_pair;
-    case Opcode::far_jump_abs:
-        return Way::jump_of_pair_absolute;
-    default:
-        break;
-    }
-    switch (shape(unit_of(opcode))) {
-    case Shape::nothing:
-        return Way::none;
-    case Shape::leave:
-        return Way::leave;
-    case Shape::carryless:
-        return Way::carryless;
-    case Shape::semantic:
-        return Way::semantic;
-    default:
-        break;
-    }
-    switch (isa::traits(opcode).format) {
-    case Format::branch:
-        return Way::branch;
-    case Format::jump:
-        return Way::jump;
-    case Format::indirect:
-        return Way::indirect;
-    case Format::load:
-        return Way::load;
-    case Format::store:
-        return Way::store;
-    case Format::fused:
-        return Way::fused;
-    case Format::reg:
-    case Format::unary:
-        return Way::registers;
-    default:
-        return Way::immediate;
-    }
 }
 
 constexpr auto ways = [] {
@@ -282,47 +187,25 @@ Encoded encode_go_on(std::uint64_t pc) noexcept
 
 Encoded encode(const Operation& operation, std::uint64_t pc) noexcept
 {
+    const Plan plan = plan_of(operation);
+    if (plan.form == Form::elaborate)
+        return encode_elaborate(operation, pc);
+    const Cell cell = plan.cell(operation, 0);
+    Encoded made = unit(plan.unit, plan.result(cell), cell);
+    made.target = 0;
+    made.cell_count = plan.form == Form::nothing ? 0 : 1;
+    return made;
+}
+
+Encoded encode_elaborate(const Operation& operation, std::uint64_t pc) noexcept
+{
     const std::uint64_t behind = pc + operation.length;
-    const Unit of = unit_of(operation.opcode);
     const std::uint8_t rd = target(operation.rd);
     switch (ways[isa::index(operation.opcode)]) {
-    case Way::none:
-        return nothing;
-    case Way::immediate:
-        return rd == discard ? nothing : with_immediate(of, operation);
-    case Way::registers:
-        return rd == discard ? nothing : unit(of, rd, operands(rd, operation.rs1, operation.rs2));
-    case Way::load:
-        return with_immediate(of, operation);
-    case Way::store: {
-        Encoded made = with_immediate(of, operation);
-        made.cells[0].rd = operation.rs2;
-        made.result = discard;
-        return made;
-    }
-    case Way::add_immediate:
-        if (rd == discard)
-            return nothing;
-        if (operation.rs1 == isa::reg_zero)
-            return constant(rd, immediate(operation));
-        return operation.imm == 0 ? move(rd, operation.rs1) : with_immediate(of, operation);
-    case Way::add_word_immediate:
-        if (rd == discard)
-            return nothing;
-        return operation.imm == 0 ? unit(Unit::sext_w, rd, operands(rd, operation.rs1))
-                                  : with_immediate(of, operation);
-    case Way::zero_is_neutral:
-        if (rd == discard)
-            return nothing;
-        if (operation.rs1 == isa::reg_zero)
-            return move(rd, operation.rs2);
-        return operation.rs2 == isa::reg_zero
-                   ? move(rd, operation.rs1)
-                   : unit(of, rd, operands(rd, operation.rs1, operation.rs2));
     case Way::constant:
-        return rd == discard ? nothing : constant(rd, immediate(operation));
+        return constant(rd, immediate(operation));
     case Way::constant_of_pc:
-        return rd == discard ? nothing : constant(rd, pc + immediate(operation));
+        return constant(rd, pc + immediate(operation));
     case Way::branch:
         return branch(operation, pc);
     case Way::jump:
@@ -334,20 +217,22 @@ Encoded encode(const Operation& operation, std::uint64_t pc) noexcept
     case Way::indirect:
         return indirect(operation, behind);
     case Way::leave: {
-        Encoded made = unit(of, discard);
+        Encoded made = unit(unit_of(operation.opcode), discard);
         made.cells[1] = Cell::of(behind);
         return made;
     }
     case Way::carryless: {
         // With the registers, and for a host without the instruction with the operation.
         Encoded made = semantic(operation);
-        made.cells[0] = operands(rd, operation.rs1, operation.rs2);
-        return rd == discard ? nothing : made;
+        made.cells[0] = operands(operation.rd, operation.rs1, operation.rs2);
+        return made;
     }
     case Way::semantic:
         return semantic(operation);
     case Way::fused:
         return fused(operation);
+    default:
+        break;  // has no elaborate form
     }
     std::unreachable();
 }

@@ -4,7 +4,7 @@
 #include "asm_x64/sequences.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 namespace mopvm::asm_x64
 {
@@ -63,41 +63,118 @@ std::span<const Sequence> chosen_sequences() noexcept
     return table;
 }
 
+/// Collects the prefixes, then packs them.
+class SequenceMatcher::Builder
+{
+public:
+    explicit Builder(SequenceMatcher& matcher) : m_matcher{matcher} { add_node(); }
+
+    void add(const Sequence& sequence, std::uint16_t number)
+    {
+        Node node = root;
+        for (const Token& token : sequence.span())
+            node = follow(node, token);
+        m_matcher.m_nodes[node].sequence = number;
+    }
+
+    void pack()
+    {
+        for (std::size_t node = 0; node < m_children.size(); ++node)
+            pack(static_cast<Node>(node));
+        // Every unit of every prefix can be looked up.
+        m_matcher.m_groups.resize(m_matcher.m_groups.size() + unit_count);
+    }
+
+private:
+    struct Child
+    {
+        Unit unit;
+        TokenBits bits;
+        Node node;
+    };
+
+    Node add_node()
+    {
+        m_matcher.m_nodes.push_back({});
+        m_children.emplace_back();
+        return static_cast<Node>(m_children.size() - 1);
+    }
+
+    Node follow(Node from, const Token& token)
+    {
+        const TokenBits bits = bits_of(token);
+        for (const Child& child : m_children[from]) {
+            if (child.unit == token.unit && child.bits == bits)
+                return child.node;
+        }
+        const Node made = add_node();
+        m_children[from].push_back({.unit = token.unit, .bits = bits, .node = made});
+        return made;
+    }
+
+    /// Results that replace others first, as the fewest walks go so; then what takes both sources
+    /// from host registers, the second alone, the first alone, none.
+    static int preference(TokenBits bits) noexcept
+    {
+        const bool over = (bits & token_bit::all_over) != 0;
+        const bool second = (bits & token_bit::all_second) != 0;
+        const bool first = (bits & (token_bit::all_first | token_bit::same_base)) != 0;
+        return (over ? 4 : 0) + (second ? 2 : 0) + (first ? 1 : 0);
+    }
+
+    void pack(Node node)
+    {
+        std::vector<Child>& children = m_children[node];
+        std::ranges::stable_sort(children, {}, [](const Child& child) {
+            return std::pair{child.unit, -preference(child.bits)};
+        });
+        const std::uint32_t first_group = place_for(children);
+        m_matcher.m_nodes[node].first_group = first_group;
+        for (std::size_t i = 0; i < children.size(); ++i) {
+            const Child& child = children[i];
+            Group& group = m_matcher.m_groups[first_group + index(child.unit)];
+            if (group.from != node)
+                group = {.from = node,
+                         .first_edge = static_cast<std::uint16_t>(m_matcher.m_edges.size())};
+            // What leaves a result out must read all sources from where they are.
+            const bool exact = (child.bits & token_bit::all_over) != 0;
+            m_matcher.m_edges.push_back(
+                {.looked_at = exact ? ~TokenBits{0} : child.bits,
+                 .bits = child.bits,
+                 .to = child.node,
+                 .last = i + 1 == children.size() || children[i + 1].unit != child.unit});
+        }
+    }
+
+    /// A place where groups for the units of @p children are free.
+    std::uint32_t place_for(std::span<const Child> children)
+    {
+        std::vector<Group>& groups = m_matcher.m_groups;
+        const auto is_free = [&](std::size_t place) {
+            return std::ranges::all_of(children, [&](const Child& child) {
+                const std::size_t at = place + index(child.unit);
+                return at >= groups.size() || groups[at].from == Group::nobody;
+            });
+        };
+        std::size_t place = m_begin;
+        while (!is_free(place))
+            ++place;
+        m_begin += (place - m_begin) / 8;
+        if (!children.empty())
+            groups.resize(std::max(groups.size(), place + index(children.back().unit) + 1));
+        return static_cast<std::uint32_t>(place);
+    }
+
+    SequenceMatcher& m_matcher;
+    std::vector<std::vector<Child>> m_children;  ///< By node.
+    std::size_t m_begin = 0;                     ///< Places before this are hardly ever free.
+};
+
 SequenceMatcher::SequenceMatcher(std::span<const Sequence> sequences)
 {
-    std::size_t tokens = 0;
-    for (const Sequence& sequence : sequences)
-        tokens += sequence.length;
-    const std::size_t size = std::bit_ceil(2 * tokens + 2);
-    m_edges.assign(size, {});
-    m_shift = 32U - static_cast<unsigned>(std::countr_zero(size));
-
-    for (std::size_t i = 0; i < sequences.size(); ++i) {
-        Node node = root;
-        for (const Token& token : sequences[i].span()) {
-            Node next = node == root ? m_first[index(token.unit)] : edge(node, token);
-            if (next == root) {
-                next = static_cast<Node>(m_sequences.size());
-                m_sequences.push_back(no_sequence);
-                m_next_units.push_back(0);
-                m_next_units[node] |= std::uint64_t{1} << (index(token.unit) % 64);
-                if (node == root)
-                    m_first[index(token.unit)] = next;
-                else
-                    insert(node, token, next);
-            }
-            node = next;
-        }
-        m_sequences[node] = static_cast<std::uint16_t>(i);
-    }
-}
-
-void SequenceMatcher::insert(Node from, Token token, Node to)
-{
-    const std::uint32_t wanted = key(from, token);
-    std::size_t i = slot(wanted);
-    while (m_edges[i].key != 0)
-        i = (i + 1) & (m_edges.size() - 1);
-    m_edges[i] = {.key = wanted, .to = to};
+    Builder builder{*this};
+    for (std::size_t i = 0; i < sequences.size(); ++i)
+        builder.add(sequences[i], static_cast<std::uint16_t>(i));
+    builder.pack();
 }
 }  // namespace mopvm::asm_x64

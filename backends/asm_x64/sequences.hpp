@@ -6,6 +6,7 @@
 #include "asm_x64/unit.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,6 +36,54 @@ struct Sequence
 /// The sequences of sequences.inc, which mopvm-train chose.
 [[nodiscard]] std::span<const Sequence> chosen_sequences() noexcept;
 
+/// What a token says beside its unit, as bits: for each distance one, the lowest for the member
+/// before.
+using TokenBits = unsigned;
+
+namespace token_bit
+{
+inline constexpr TokenBits first = 1;
+inline constexpr TokenBits second = first << max_distance;
+inline constexpr TokenBits over = second << max_distance;
+inline constexpr TokenBits same_base = over << max_distance;
+
+inline constexpr TokenBits all_first = second - first;
+inline constexpr TokenBits all_second = over - second;
+inline constexpr TokenBits all_over = same_base - over;
+
+/// The bit for @p distance among those that begin with @p lowest; nothing for 0.
+[[nodiscard]] constexpr TokenBits at(TokenBits lowest, std::uint8_t distance) noexcept
+{
+    return distance == 0 ? 0 : lowest << (distance - 1);
+}
+
+/// The distance whose bit, among those that begin with @p lowest, is @p found; 0 for none.
+[[nodiscard]] constexpr std::uint8_t distance(TokenBits lowest, TokenBits found) noexcept
+{
+    return static_cast<std::uint8_t>(std::bit_width(found / lowest));
+}
+}  // namespace token_bit
+
+/// What @p token says.
+[[nodiscard]] constexpr TokenBits bits_of(const Token& token) noexcept
+{
+    const bool same_base = token.first == Token::same_base;
+    return token_bit::at(token_bit::first, same_base ? 0 : token.first) |
+           token_bit::at(token_bit::second, token.second) |
+           token_bit::at(token_bit::over, token.over) | (same_base ? token_bit::same_base : 0);
+}
+
+/// The token of @p unit that says @p bits.
+[[nodiscard]] constexpr Token token_of(Unit unit, TokenBits bits) noexcept
+{
+    const bool same_base = (bits & token_bit::same_base) != 0;
+    return {.unit = unit,
+            .first = same_base ? Token::same_base
+                               : token_bit::distance(token_bit::first, bits & token_bit::all_first),
+            .second = token_bit::distance(token_bit::second, bits & token_bit::all_second),
+            .over = token_bit::distance(token_bit::over, bits & token_bit::all_over)};
+}
+
 /// Finds the longest sequence at a place, by a walk through the prefixes of all sequences.
 class SequenceMatcher
 {
@@ -43,7 +92,7 @@ public:
     using Node = std::uint16_t;
     static constexpr std::uint16_t no_sequence = 0xffff;
 
-    SequenceMatcher() = default;
+    SequenceMatcher() : SequenceMatcher{{}} {}
 
     /// For @p sequences, at most 4,000. @throws std::bad_alloc
     explicit SequenceMatcher(std::span<const Sequence> sequences);
@@ -54,108 +103,81 @@ public:
     public:
         explicit Walk(const SequenceMatcher& matcher) noexcept : m_matcher{matcher} {}
 
-        /// Goes on with @p token. @return false when no sequence goes on so.
+        /// Goes on with @p unit, of which @p bits are true. @return false when no sequence goes on
+        /// so.
         ///
         /// A sequence that reads a source from memory, or stores a result that is soon replaced,
         /// also fits where that would not be needed. But once a source is read from memory that
         /// was computed in the sequence, what it computes must be stored: from there on only
         /// sequences fit whose results replace none.
-        [[nodiscard]] bool advance(Token token) noexcept;
+        [[nodiscard]] bool advance(Unit unit, TokenBits bits) noexcept;
+        [[nodiscard]] bool advance(const Token& token) noexcept
+        {
+            return advance(token.unit, bits_of(token));
+        }
 
         /// The index of the sequence that the tokens so far are, or `no_sequence`.
         [[nodiscard]] std::uint16_t sequence() const noexcept
         {
-            return m_matcher.m_sequences[m_node];
+            return m_matcher.m_nodes[m_node].sequence;
         }
 
     private:
-        [[nodiscard]] bool take(Token token) noexcept;
-
         const SequenceMatcher& m_matcher;
         Node m_node = root;
-        bool m_reads_memory = false;
+        /// Without `all_over` once what is computed must be stored.
+        TokenBits m_usable = ~TokenBits{0};
     };
 
 private:
-    struct Edge
-    {
-        std::uint32_t key = 0;  ///< 0: free.
-        Node to = root;
-    };
     static constexpr Node root = 0;
 
-    [[nodiscard]] static std::uint32_t key(Node from, Token token) noexcept
+    struct Prefix
     {
-        return std::uint32_t{from} << 16 | std::uint32_t{token.over} << 13 |
-               std::uint32_t{token.second} << 11 | std::uint32_t{token.first} << 8 |
-               static_cast<std::uint32_t>(token.unit);
-    }
-    [[nodiscard]] std::size_t slot(std::uint32_t key) const noexcept
+        /// Where in `m_groups` the group of the unit with number 0 would be.
+        std::uint32_t first_group = 0;
+        std::uint16_t sequence = no_sequence;
+    };
+    /// The edges from one prefix with one unit.
+    struct Group
     {
-        return (key * 0x9e3779b1U) >> m_shift;
-    }
-    [[nodiscard]] Node edge(Node from, Token token) const noexcept
-    {
-        const std::uint32_t wanted = key(from, token);
-        for (std::size_t i = slot(wanted);; i = (i + 1) & (m_edges.size() - 1)) {
-            if (m_edges[i].key == wanted)
-                return m_edges[i].to;
-            if (m_edges[i].key == 0)
-                return root;
-        }
-    }
-    void insert(Node from, Token token, Node to);
+        static constexpr Node nobody = 0xffff;
 
-    std::vector<Edge> m_edges{Edge{}, Edge{}};  ///< A power of two of them, at most half in use.
-    unsigned m_shift = 31;
-    std::array<Node, unit_count> m_first{};  ///< From the root, where no token has relations.
-    std::vector<std::uint16_t> m_sequences{no_sequence};  ///< By node.
-    /// By node: which units go on from there, as a bit for the lower six of a unit's number.
-    std::vector<std::uint64_t> m_next_units{0};
+        Node from = nobody;
+        std::uint16_t first_edge = 0;
+    };
+    /// Fits where those of `looked_at` that are true are just `bits`.
+    struct Edge
+    {
+        TokenBits looked_at = 0;
+        TokenBits bits = 0;
+        Node to = root;
+        bool last = false;  ///< Of its group.
+    };
+    class Builder;
+
+    std::vector<Prefix> m_nodes;  ///< By node.
+    /// By prefix and unit, the rows of all prefixes lying over each other.
+    std::vector<Group> m_groups;
+    std::vector<Edge> m_edges;  ///< Those of a group in the order of preference.
 };
 
-inline bool SequenceMatcher::Walk::take(Token token) noexcept
+inline bool SequenceMatcher::Walk::advance(Unit unit, TokenBits bits) noexcept
 {
-    const Node next = m_matcher.edge(m_node, token);
-    if (next == root)
+    const Group& group = m_matcher.m_groups[m_matcher.m_nodes[m_node].first_group + index(unit)];
+    if (group.from != m_node)
         return false;
-    m_node = next;
-    return true;
-}
-
-inline bool SequenceMatcher::Walk::advance(Token token) noexcept
-{
-    if (m_node == root) {
-        m_node = m_matcher.m_first[index(token.unit)];
-        return m_node != root;
-    }
-    // Most walks end here.
-    if ((m_matcher.m_next_units[m_node] >> (index(token.unit) % 64) & 1) == 0)
-        return false;
-    if (token.over != 0) {
-        if (!m_reads_memory && take(token))
+    const TokenBits usable = bits & m_usable;
+    for (const Edge* edge = &m_matcher.m_edges[group.first_edge];; ++edge) {
+        if ((usable & edge->looked_at) == edge->bits) {
+            m_node = edge->to;
+            // Reading a base again does not depend on any result.
+            if ((usable & ~edge->bits & (token_bit::all_first | token_bit::all_second)) != 0)
+                m_usable = ~token_bit::all_over;
             return true;
-        token.over = 0;
+        }
+        if (edge->last)
+            return false;
     }
-    if (take(token))
-        return true;
-    if (token.first == 0 && token.second == 0)
-        return false;
-    const std::uint8_t first = token.first;
-    if (first != 0 && token.second != 0) {
-        token.first = 0;
-        if (take(token))
-            return m_reads_memory = true;
-        token.first = first;
-        token.second = 0;
-        if (take(token))
-            return m_reads_memory = true;
-    }
-    token.first = token.second = 0;
-    // Reading a base again does not depend on any result.
-    if (!take(token))
-        return false;
-    m_reads_memory |= first != Token::same_base;
-    return true;
 }
 }  // namespace mopvm::asm_x64

@@ -21,13 +21,17 @@ using isa::Opcode;
 using isa::Operation;
 
 /// The relation of the last of @p operations, all of which have an effect.
-Relation last_of(std::initializer_list<Operation> operations)
+Relation::Distances last_of(std::initializer_list<Operation> operations)
 {
     RelationTracker tracker;
-    Relation relation;
-    for (const Operation& each : operations)
-        relation = tracker.next(asm_x64::encode(each, block_pc));
-    return relation;
+    Relation::Distances distances;
+    for (const Operation& each : operations) {
+        const asm_x64::Encoded encoded = asm_x64::encode(each, block_pc);
+        const Relation relation = tracker.next(encoded);
+        EXPECT_EQ(relation.unit(), encoded.unit);
+        distances = relation.distances();
+    }
+    return distances;
 }
 
 Operation fused(Opcode opcode, Reg r0, Reg r1, Reg r2, Reg r3)
@@ -44,8 +48,7 @@ const Operation unrelated = operation(Opcode::sub, s4, s2, s3);
 
 TEST(AsmRelations, are_none_at_the_beginning)
 {
-    const Relation relation = last_of({operation(Opcode::ld, a0, a0)});
-    EXPECT_EQ(relation.unit, Unit::ld);
+    const Relation::Distances relation = last_of({operation(Opcode::ld, a0, a0)});
     EXPECT_EQ(relation.first, 0);
     EXPECT_EQ(relation.second, 0);
     EXPECT_EQ(relation.over, 0);
@@ -164,6 +167,25 @@ TEST(AsmRelations, tell_how_far_back_is_an_access_of_the_same_kind_with_the_same
     EXPECT_EQ(last_of({store, operation(Opcode::ld, s2, a1), store}).base, 0);
 }
 
+TEST(AsmRelations, reach_as_far_back_as_a_sequence_is_long)
+{
+    const Operation load = operation(Opcode::ld, a0, s2, 0, 8);
+    for (std::uint8_t between = 0; between < 12; ++between) {
+        RelationTracker tracker;
+        static_cast<void>(tracker.next(asm_x64::encode(load, block_pc)));
+        for (std::uint8_t i = 0; i < between; ++i)
+            static_cast<void>(tracker.next(asm_x64::encode(makes_a1, block_pc)));
+        const Relation relation = tracker.next(asm_x64::encode(load, block_pc));
+        const bool reaches = between + 1U < asm_x64::max_sequence_length;
+        EXPECT_EQ(relation.distances().base, reaches ? between + 1 : 0);
+        // Only a sequence that has both has the relation.
+        for (std::uint8_t position = 0; position < asm_x64::max_sequence_length; ++position) {
+            EXPECT_EQ(relation.token(position).first == Token::same_base,
+                      reaches && position > between);
+        }
+    }
+}
+
 TEST(AsmRelations, end_where_units_use_the_host_registers_themselves)
 {
     for (const Operation& between :
@@ -183,7 +205,7 @@ TEST(AsmRelations, end_where_units_use_the_host_registers_themselves)
 
 TEST(AsmRelations, become_tokens_as_far_as_their_sequence_reaches_back)
 {
-    const Relation relation{.unit = Unit::sd, .first = 0, .second = 2, .over = 3, .base = 4};
+    const Relation relation{Unit::sd, {.first = 0, .second = 2, .over = 3, .base = 4}};
     EXPECT_EQ(relation.token(0), (Token{.unit = Unit::sd}));
     EXPECT_EQ(relation.token(1), (Token{.unit = Unit::sd}));
     EXPECT_EQ(relation.token(2), (Token{.unit = Unit::sd, .second = 2}));
@@ -191,7 +213,7 @@ TEST(AsmRelations, become_tokens_as_far_as_their_sequence_reaches_back)
     EXPECT_EQ(relation.token(4),
               (Token{.unit = Unit::sd, .first = Token::same_base, .second = 2, .over = 3}));
     // A base that was computed in the sequence is taken from there.
-    const Relation computed{.unit = Unit::ld, .first = 1, .base = 2};
+    const Relation computed{Unit::ld, {.first = 1, .base = 2}};
     EXPECT_EQ(computed.token(2).first, 1);
 }
 }  // namespace

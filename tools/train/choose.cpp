@@ -114,7 +114,7 @@ private:
             return cannot_join;
         Sequence sequence{.length = static_cast<std::uint8_t>(length)};
         for (std::size_t i = 0; i < length; ++i) {
-            const asm_x64::Shape of = shape(units[begin + i].unit);
+            const asm_x64::Shape of = shape(units[begin + i].unit());
             if (!asm_x64::can_be_in_sequence(of) || (transfers(of) && i + 1 < length))
                 return cannot_join;
             sequence.tokens[i] = units[begin + i].token(i);

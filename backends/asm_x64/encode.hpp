@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// From operations to units. What takes one cell at most is looked up, by the opcode and by which
+/// operands are 0: which operation comes next cannot be predicted, so that a branch for each kind
+/// would cost more than all else. The rest is elaborate. Inline, as every operation of every block
+/// passes here.
+#pragma once
+
+#include "asm_x64/cell.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace mopvm::asm_x64
+{
+/// How operations of an opcode are encoded.
+enum class Way : std::uint8_t
+{
+    none,
+    immediate,
+    registers,
+    load,
+    store,
+    add_immediate,
+    add_word_immediate,
+    zero_is_neutral,
+    constant,
+    constant_of_pc,
+    branch,
+    jump,
+    jump_of_pair,
+    jump_of_pair_absolute,
+    indirect,
+    leave,
+    carryless,
+    semantic,
+    fused,
+};
+
+/// That of @p opcode.
+constexpr Way way(isa::Opcode opcode) noexcept
+{
+    switch (opcode) {
+    case isa::Opcode::addi:
+        return Way::add_immediate;
+    case isa::Opcode::addiw:
+        return Way::add_word_immediate;
+    case isa::Opcode::add:
+    case isa::Opcode::or_:
+    case isa::Opcode::xor_:
+        return Way::zero_is_neutral;
+    case isa::Opcode::lui:
+    case isa::Opcode::load_const_lui:
+        return Way::constant;
+    case isa::Opcode::auipc:
+    case isa::Opcode::load_const_auipc:
+        return Way::constant_of_pc;
+    case isa::Opcode::far_jump_rel:
+        return Way::jump_of_pair;
+    case isa::Opcode::far_jump_abs:
+        return Way::jump_of_pair_absolute;
+    default:
+        break;
+    }
+    switch (shape(unit_of(opcode))) {
+    case Shape::nothing:
+        return Way::none;
+    case Shape::leave:
+        return Way::leave;
+    case Shape::carryless:
+        return Way::carryless;
+    case Shape::semantic:
+        return Way::semantic;
+    default:
+        break;
+    }
+    switch (isa::traits(opcode).format) {
+    case isa::Format::branch:
+        return Way::branch;
+    case isa::Format::jump:
+        return Way::jump;
+    case isa::Format::indirect:
+        return Way::indirect;
+    case isa::Format::load:
+        return Way::load;
+    case isa::Format::store:
+        return Way::store;
+    case isa::Format::fused:
+        return Way::fused;
+    case isa::Format::reg:
+    case isa::Format::unary:
+        return Way::registers;
+    default:
+        return Way::immediate;
+    }
+}
+
+/// What the cell of a unit holds.
+enum class Form : std::uint8_t
+{
+    nothing,     ///< There is no unit.
+    immediate,   ///< rd, rs1 and the immediate.
+    discarding,  ///< The same, the result being discarded.
+    registers,   ///< rd, rs1, rs2.
+    moved,       ///< rd, and rs2 in the place of rs1, which is x0.
+    store,       ///< rs2 in the place of rd, rs1 and the immediate.
+    elaborate,   ///< More than this.
+};
+
+namespace detail
+{
+/// How a cell of one form is put together from the operation.
+struct CellMasks
+{
+    std::uint32_t rd = 0;
+    std::uint32_t rs1 = 0;
+    std::uint32_t rs2 = 0;  ///< A factor: where it goes.
+    std::uint32_t imm = 0;
+    std::uint32_t fixed = 0;
+    std::uint8_t result = 0;           ///< Its bits in rd,
+    std::uint8_t no_result = discard;  ///< and what is there without one.
+};
+
+/// By form.
+inline constexpr auto cell_masks = std::to_array<CellMasks>({
+    {},
+    {.rd = 0xff, .rs1 = 0xff00, .imm = 0xffff0000, .result = 0xff, .no_result = 0},
+    {.rs1 = 0xff00, .imm = 0xffff0000, .fixed = discard},
+    {.rd = 0xff, .rs1 = 0xff00, .rs2 = 0x10000, .result = 0xff, .no_result = 0},
+    {.rd = 0xff, .rs2 = 0x100, .result = 0xff, .no_result = 0},
+    {.rs1 = 0xff00, .rs2 = 1, .imm = 0xffff0000},
+    {},
+});
+}  // namespace detail
+
+/// How one operation is encoded.
+struct Plan
+{
+    Unit unit = Unit::invalid;
+    Form form = Form::elaborate;
+
+    /// The cell that begins with @p handler, unless the form is `elaborate`.
+    [[nodiscard]] Cell cell(const isa::Operation& operation, std::uint32_t handler) const noexcept
+    {
+        const detail::CellMasks& masks = detail::cell_masks[static_cast<std::size_t>(form)];
+        const std::uint32_t operands =
+            masks.fixed | (operation.rd & masks.rd) |
+            (std::uint32_t{operation.rs1} << 8 & masks.rs1) | operation.rs2 * masks.rs2 |
+            (static_cast<std::uint32_t>(operation.imm) << 16 & masks.imm);
+        return Cell::of(std::uint64_t{operands} << 32 | handler);
+    }
+
+    /// The register whose value the unit with @p cell leaves in a host register; `discard` if none.
+    [[nodiscard]] std::uint8_t result(const Cell& cell) const noexcept
+    {
+        const detail::CellMasks& masks = detail::cell_masks[static_cast<std::size_t>(form)];
+        return static_cast<std::uint8_t>((cell.rd & masks.result) | masks.no_result);
+    }
+};
+
+namespace detail
+{
+/// Which operands of an operation are 0.
+struct Zeros
+{
+    bool rd;
+    bool rs1;
+    bool rs2;
+    bool imm;
+
+    static constexpr std::size_t count = 16;
+    [[nodiscard]] static constexpr Zeros of(const isa::Operation& operation) noexcept
+    {
+        return {.rd = operation.rd == 0,
+                .rs1 = operation.rs1 == 0,
+                .rs2 = operation.rs2 == 0,
+                .imm = operation.imm == 0};
+    }
+    [[nodiscard]] static constexpr Zeros of(std::size_t number) noexcept
+    {
+        return {.rd = (number & 1) != 0,
+                .rs1 = (number & 2) != 0,
+                .rs2 = (number & 4) != 0,
+                .imm = (number & 8) != 0};
+    }
+    [[nodiscard]] constexpr std::size_t number() const noexcept
+    {
+        return std::size_t{rd} | std::size_t{rs1} << 1 | std::size_t{rs2} << 2 |
+               std::size_t{imm} << 3;
+    }
+};
+
+/// Constants, moves and comparisons have units of their own, and what has no effect has none.
+constexpr Plan plan(isa::Opcode opcode, const Zeros& zero) noexcept
+{
+    constexpr Plan nothing{.unit = Unit::invalid, .form = Form::nothing};
+    const Unit of = unit_of(opcode);
+    switch (way(opcode)) {
+    case Way::none:
+        return nothing;
+    case Way::immediate:
+        return zero.rd ? nothing : Plan{of, Form::immediate};
+    case Way::registers:
+        return zero.rd ? nothing : Plan{of, Form::registers};
+    case Way::load:
+        return {of, zero.rd ? Form::discarding : Form::immediate};
+    case Way::store:
+        return {of, Form::store};
+    case Way::add_immediate:
+        if (zero.rd)
+            return nothing;
+        if (zero.rs1)
+            return {Unit::small_constant, Form::immediate};
+        return {zero.imm ? Unit::move : of, Form::immediate};
+    case Way::add_word_immediate:
+        return zero.rd ? nothing : Plan{zero.imm ? Unit::sext_w : of, Form::immediate};
+    case Way::zero_is_neutral:
+        if (zero.rd)
+            return nothing;
+        if (zero.rs1)
+            return zero.rs2 ? Plan{Unit::small_constant, Form::registers}
+                            : Plan{Unit::move, Form::moved};
+        return {zero.rs2 ? Unit::move : of, Form::registers};
+    case Way::constant:
+    case Way::constant_of_pc:
+    case Way::carryless:
+        return zero.rd ? nothing : Plan{of, Form::elaborate};
+    default:
+        return {of, Form::elaborate};
+    }
+}
+
+inline constexpr auto plans = [] {
+    std::array<std::array<Plan, Zeros::count>, isa::opcode_count> table{};
+    for (std::size_t i = 0; i < isa::opcode_count; ++i) {
+        for (std::size_t zeros = 0; zeros < Zeros::count; ++zeros)
+            table[i][zeros] = plan(static_cast<isa::Opcode>(i), Zeros::of(zeros));
+    }
+    return table;
+}();
+}  // namespace detail
+
+/// How @p operation is encoded.
+[[nodiscard]] inline Plan plan_of(const isa::Operation& operation) noexcept
+{
+    return detail::plans[isa::index(operation.opcode)][detail::Zeros::of(operation).number()];
+}
+
+/// Encodes @p operation at address @p pc, whose form is `elaborate`.
+[[nodiscard]] Encoded encode_elaborate(const isa::Operation& operation, std::uint64_t pc) noexcept;
+}  // namespace mopvm::asm_x64
