@@ -261,8 +261,7 @@ inline Relation RelationTracker::next(Unit unit, const Cell& cell, std::uint8_t 
 
     Access& access = m_accesses[of.access];
     const auto distance = static_cast<std::uint8_t>(m_number - access.number);
-    const unsigned base_bit = base_bits[distance] & of.base_mask;
-    bits |= access.base == cell.rs1 ? base_bit : 0;
+    bits |= (access.base == cell.rs1 ? of.base_mask : 0U) & base_bits[distance];
     access = {.number = m_number, .base = cell.rs1};
 
     if (of.is_rare) [[unlikely]] {

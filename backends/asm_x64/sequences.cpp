@@ -4,6 +4,9 @@
 #include "asm_x64/sequences.hpp"
 
 #include <algorithm>
+#include <cassert>
+#include <limits>
+#include <tuple>
 #include <utility>
 
 namespace mopvm::asm_x64
@@ -63,26 +66,36 @@ std::span<const Sequence> chosen_sequences() noexcept
     return table;
 }
 
-/// Collects the prefixes, then packs them.
+/// Collects the prefixes, then lays out their rows.
 class SequenceMatcher::Builder
 {
 public:
-    explicit Builder(SequenceMatcher& matcher) : m_matcher{matcher} { add_node(); }
-
-    void add(const Sequence& sequence, std::uint16_t number)
+    explicit Builder(std::span<const Sequence> sequences)
     {
-        Node node = root;
-        for (const Token& token : sequence.span())
-            node = follow(node, token);
-        m_matcher.m_nodes[node].sequence = number;
+        for (std::size_t i = 0; i < sequences.size(); ++i) {
+            Node node = root;
+            for (const Token& token : sequences[i].span())
+                node = follow(node, token);
+            m_prefixes[node].sequence = static_cast<std::uint16_t>(i);
+        }
     }
 
-    void pack()
+    std::vector<Edge> edges()
     {
-        for (std::size_t node = 0; node < m_children.size(); ++node)
-            pack(static_cast<Node>(node));
-        // Every unit of every prefix can be looked up.
-        m_matcher.m_groups.resize(m_matcher.m_groups.size() + unit_count);
+        for (Prefix& prefix : m_prefixes) {
+            std::ranges::sort(prefix.children, {}, [](const Child& child) {
+                return std::tuple{child.unit, -preference(child.bits), child.bits};
+            });
+            prefix.row = place_for(prefix.children);
+            for (const Child& child : prefix.children)
+                m_edges[prefix.row + index(child.unit)].from = child.from;
+        }
+        // Every unit can be looked up in every row.
+        m_edges.resize(m_edges.size() + unit_count);
+        for (const Prefix& prefix : m_prefixes)
+            fill(prefix);
+        assert(m_edges.size() <= std::numeric_limits<std::uint16_t>::max());
+        return std::move(m_edges);
     }
 
 private:
@@ -90,30 +103,32 @@ private:
     {
         Unit unit;
         TokenBits bits;
+        Node from;
         Node node;
     };
-
-    Node add_node()
+    struct Prefix
     {
-        m_matcher.m_nodes.push_back({});
-        m_children.emplace_back();
-        return static_cast<Node>(m_children.size() - 1);
-    }
+        std::vector<Child> children;
+        std::uint16_t sequence = no_sequence;
+        std::uint32_t row = 0;
+    };
 
     Node follow(Node from, const Token& token)
     {
         const TokenBits bits = bits_of(token);
-        for (const Child& child : m_children[from]) {
+        for (const Child& child : m_prefixes[from].children) {
             if (child.unit == token.unit && child.bits == bits)
                 return child.node;
         }
-        const Node made = add_node();
-        m_children[from].push_back({.unit = token.unit, .bits = bits, .node = made});
+        const auto made = static_cast<Node>(m_prefixes.size());
+        m_prefixes[from].children.push_back(
+            {.unit = token.unit, .bits = bits, .from = from, .node = made});
+        m_prefixes.emplace_back();
         return made;
     }
 
-    /// Results that replace others first, as the fewest walks go so; then what takes both sources
-    /// from host registers, the second alone, the first alone, none.
+    /// Results that replace others first; then what takes both sources from host registers, the
+    /// second alone, the first alone, none.
     static int preference(TokenBits bits) noexcept
     {
         const bool over = (bits & token_bit::all_over) != 0;
@@ -122,59 +137,56 @@ private:
         return (over ? 4 : 0) + (second ? 2 : 0) + (first ? 1 : 0);
     }
 
-    void pack(Node node)
-    {
-        std::vector<Child>& children = m_children[node];
-        std::ranges::stable_sort(children, {}, [](const Child& child) {
-            return std::pair{child.unit, -preference(child.bits)};
-        });
-        const std::uint32_t first_group = place_for(children);
-        m_matcher.m_nodes[node].first_group = first_group;
-        for (std::size_t i = 0; i < children.size(); ++i) {
-            const Child& child = children[i];
-            Group& group = m_matcher.m_groups[first_group + index(child.unit)];
-            if (group.from != node)
-                group = {.from = node,
-                         .first_edge = static_cast<std::uint16_t>(m_matcher.m_edges.size())};
-            // What leaves a result out must read all sources from where they are.
-            const bool exact = (child.bits & token_bit::all_over) != 0;
-            m_matcher.m_edges.push_back(
-                {.looked_at = exact ? ~TokenBits{0} : child.bits,
-                 .bits = child.bits,
-                 .to = child.node,
-                 .last = i + 1 == children.size() || children[i + 1].unit != child.unit});
-        }
-    }
-
-    /// A place where groups for the units of @p children are free.
+    /// A place for a row where the edges of the units of @p children are free.
     std::uint32_t place_for(std::span<const Child> children)
     {
-        std::vector<Group>& groups = m_matcher.m_groups;
         const auto is_free = [&](std::size_t place) {
             return std::ranges::all_of(children, [&](const Child& child) {
                 const std::size_t at = place + index(child.unit);
-                return at >= groups.size() || groups[at].from == Group::nobody;
+                return at >= m_edges.size() || m_edges[at].from == nobody;
             });
         };
         std::size_t place = m_begin;
         while (!is_free(place))
             ++place;
-        m_begin += (place - m_begin) / 8;
+        m_begin += (place - m_begin) / 2;
         if (!children.empty())
-            groups.resize(std::max(groups.size(), place + index(children.back().unit) + 1));
+            m_edges.resize(std::max(m_edges.size(), place + index(children.back().unit) + 1));
         return static_cast<std::uint32_t>(place);
     }
 
-    SequenceMatcher& m_matcher;
-    std::vector<std::vector<Child>> m_children;  ///< By node.
-    std::size_t m_begin = 0;                     ///< Places before this are hardly ever free.
+    /// Those of one unit one after the other: the first in the row, the others at the end.
+    void fill(const Prefix& prefix)
+    {
+        const std::vector<Child>& children = prefix.children;
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < children.size(); ++i) {
+            const Child& child = children[i];
+            if (i == 0 || children[i - 1].unit != child.unit) {
+                at = prefix.row + index(child.unit);
+            } else {
+                m_edges[at].next = static_cast<std::uint16_t>(m_edges.size());
+                at = m_edges.size();
+                m_edges.emplace_back();
+            }
+            // What leaves a result out must read all sources from where they are.
+            const bool exact = (child.bits & token_bit::all_over) != 0;
+            const Prefix& to = m_prefixes[child.node];
+            m_edges[at] = {.from = child.from,
+                           .looked_at = static_cast<std::uint16_t>(exact ? ~0U : child.bits),
+                           .bits = static_cast<std::uint16_t>(child.bits),
+                           .to = child.node,
+                           .sequence = to.sequence,
+                           .row = to.row};
+        }
+    }
+
+    std::vector<Prefix> m_prefixes{1};  ///< By node.
+    std::vector<Edge> m_edges;
+    std::size_t m_begin = root_row;  ///< Places before this are hardly ever free.
 };
 
 SequenceMatcher::SequenceMatcher(std::span<const Sequence> sequences)
-{
-    Builder builder{*this};
-    for (std::size_t i = 0; i < sequences.size(); ++i)
-        builder.add(sequences[i], static_cast<std::uint16_t>(i));
-    builder.pack();
-}
+    : m_edges{Builder{sequences}.edges()}
+{}
 }  // namespace mopvm::asm_x64

@@ -117,67 +117,59 @@ public:
         }
 
         /// The index of the sequence that the tokens so far are, or `no_sequence`.
-        [[nodiscard]] std::uint16_t sequence() const noexcept
-        {
-            return m_matcher.m_nodes[m_node].sequence;
-        }
+        [[nodiscard]] std::uint16_t sequence() const noexcept { return m_sequence; }
 
     private:
         const SequenceMatcher& m_matcher;
         Node m_node = root;
+        std::uint16_t m_sequence = no_sequence;
+        std::uint32_t m_row = root_row;
         /// Without `all_over` once what is computed must be stored.
         TokenBits m_usable = ~TokenBits{0};
     };
 
 private:
     static constexpr Node root = 0;
+    static constexpr Node nobody = 0xffff;
+    static constexpr std::uint32_t root_row = 0;
 
-    struct Prefix
-    {
-        /// Where in `m_groups` the group of the unit with number 0 would be.
-        std::uint32_t first_group = 0;
-        std::uint16_t sequence = no_sequence;
-    };
-    /// The edges from one prefix with one unit.
-    struct Group
-    {
-        static constexpr Node nobody = 0xffff;
-
-        Node from = nobody;
-        std::uint16_t first_edge = 0;
-    };
-    /// Fits where those of `looked_at` that are true are just `bits`.
+    /// From one prefix to another: all that a step looks at, side by side. Fits where those of
+    /// `looked_at` that are true are just `bits`.
     struct Edge
     {
-        TokenBits looked_at = 0;
-        TokenBits bits = 0;
+        Node from = nobody;
+        std::uint16_t looked_at = 0;
+        std::uint16_t bits = 0;
         Node to = root;
-        bool last = false;  ///< Of its group.
+        std::uint16_t sequence = no_sequence;  ///< That of `to`.
+        std::uint16_t next = 0;                ///< What to try after this; 0: nothing.
+        std::uint32_t row = 0;                 ///< Where the row of `to` begins.
     };
+    static_assert(sizeof(Edge) == 16);
     class Builder;
 
-    std::vector<Prefix> m_nodes;  ///< By node.
-    /// By prefix and unit, the rows of all prefixes lying over each other.
-    std::vector<Group> m_groups;
-    std::vector<Edge> m_edges;  ///< Those of a group in the order of preference.
+    /// First the rows, an edge by the number of each unit, of all prefixes: they lie over each
+    /// other so that no two edges fall together. Behind them, what `next` leads to.
+    std::vector<Edge> m_edges;
 };
 
 inline bool SequenceMatcher::Walk::advance(Unit unit, TokenBits bits) noexcept
 {
-    const Group& group = m_matcher.m_groups[m_matcher.m_nodes[m_node].first_group + index(unit)];
-    if (group.from != m_node)
+    const Edge* edge = &m_matcher.m_edges[m_row + index(unit)];
+    if (edge->from != m_node)
         return false;
     const TokenBits usable = bits & m_usable;
-    for (const Edge* edge = &m_matcher.m_edges[group.first_edge];; ++edge) {
-        if ((usable & edge->looked_at) == edge->bits) {
-            m_node = edge->to;
-            // Reading a base again does not depend on any result.
-            if ((usable & ~edge->bits & (token_bit::all_first | token_bit::all_second)) != 0)
-                m_usable = ~token_bit::all_over;
-            return true;
-        }
-        if (edge->last)
+    while ((usable & edge->looked_at) != edge->bits) {
+        if (edge->next == 0)
             return false;
+        edge = &m_matcher.m_edges[edge->next];
     }
+    m_node = edge->to;
+    m_sequence = edge->sequence;
+    m_row = edge->row;
+    // Reading a base again does not depend on any result.
+    if ((usable & ~TokenBits{edge->bits} & (token_bit::all_first | token_bit::all_second)) != 0)
+        m_usable = ~token_bit::all_over;
+    return true;
 }
 }  // namespace mopvm::asm_x64
