@@ -109,9 +109,9 @@ consteval isa::Opcode variant(isa::Opcode operation, isa::Versions wanted)
 /// What the rows of compressed.inc decode to, by their numbers.
 struct HalfwordRow
 {
-    isa::Opcode opcode_0 = isa::Opcode::invalid;       ///< in version 0
-    isa::Opcode opcode_from_1 = isa::Opcode::invalid;  ///< in later versions
-    std::uint8_t fields = 0;                           ///< Index into `halfword_fields`.
+    std::uint32_t version_0 = 0;  ///< Opcode and length, as `isa::pack` gives them;
+    std::uint32_t from_1 = 0;     ///< in later versions.
+    std::uint8_t fields = 0;      ///< Index into `halfword_fields`.
 };
 
 inline constexpr auto halfword_rows = []() consteval {
@@ -124,9 +124,9 @@ inline constexpr auto halfword_rows = []() consteval {
         if (isa::letter_bits(row.pattern, "i") != row.immediate.source_bits())
             throw "pattern and map disagree about the immediate";
         if (row.versions != isa::Versions::from_1)
-            rows[i].opcode_0 = variant(row.operation, isa::Versions::only_0);
+            rows[i].version_0 = isa::pack(variant(row.operation, isa::Versions::only_0), 2);
         if (row.versions != isa::Versions::only_0)
-            rows[i].opcode_from_1 = variant(row.operation, isa::Versions::from_1);
+            rows[i].from_1 = isa::pack(variant(row.operation, isa::Versions::from_1), 2);
     }
     return rows;
 }();

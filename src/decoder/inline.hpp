@@ -20,8 +20,8 @@ namespace detail
     const WordRow* row = &words.rows[words.first_rows[slot_in(group, bits)]];
     while (!row->accepts(bits, available)) [[unlikely]]
         row = &words.rows[row->next];
-    return isa::pack(row->opcode, row->length, row->registers.extract(bits),
-                     row->immediate.extract(bits));
+    return {.word = isa::join(row->opcode_and_length, row->registers.extract(bits)),
+            .imm = row->immediate.extract(bits)};
 }
 
 /// Decodes a 16-bit instruction; the upper half of @p bits does not matter.
@@ -30,10 +30,10 @@ namespace detail
 {
     const std::size_t number = halfword_groups[halfword_key(bits)].find(bits);
     const HalfwordRow& row = halfword_rows[number];
-    const isa::Opcode opcode = version_0 ? row.opcode_0 : row.opcode_from_1;
     const std::uint64_t fields = combine(halfword_fields[row.fields], bits);
-    return isa::pack(opcode, opcode == isa::Opcode::invalid ? 0 : 2,
-                     static_cast<std::uint32_t>(fields), static_cast<std::int32_t>(fields >> 32));
+    return {.word = isa::join(version_0 ? row.version_0 : row.from_1,
+                              static_cast<std::uint32_t>(fields)),
+            .imm = static_cast<std::int32_t>(fields >> 32)};
 }
 }  // namespace detail
 

@@ -144,8 +144,7 @@ struct WordRow
     isa::Encoding<std::uint32_t> encoding;
     WordRegisters registers;
     WordImmediate immediate;
-    isa::Opcode opcode = isa::Opcode::invalid;
-    std::uint8_t length = 0;
+    std::uint32_t opcode_and_length = 0;  ///< As `isa::pack` gives them.
     Features needs = always;
     /// Another row for the same `word_slot`; the last accepts everything.
     std::uint8_t next = 0;
@@ -166,8 +165,7 @@ consteval WordRow word_row(std::string_view pattern,
     return {.encoding = isa::parse_encoding<std::uint32_t>(pattern),
             .registers = WordRegisters{pattern},
             .immediate = WordImmediate{isa::traits(format).immediate},
-            .opcode = opcode,
-            .length = 4,
+            .opcode_and_length = isa::pack(opcode, 4),
             .needs = needs};
 }
 

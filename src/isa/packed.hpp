@@ -40,16 +40,18 @@ struct PackedInstruction
     }
 };
 
-/// @p registers are as `pack` gives them.
-[[nodiscard]] constexpr PackedInstruction pack(Opcode opcode,
-                                               std::uint8_t length,
-                                               std::uint32_t registers,
-                                               std::int32_t imm) noexcept
+/// What `PackedInstruction::word` has beside registers.
+[[nodiscard]] constexpr std::uint32_t pack(Opcode opcode, std::uint8_t length) noexcept
 {
-    constexpr std::uint64_t one_part = 1 << 16;
-    return {.word = std::uint64_t{registers} << 24 | one_part | std::uint64_t{length} << 8 |
-                    static_cast<std::uint64_t>(opcode),
-            .imm = imm};
+    constexpr std::uint32_t one_part = 1 << 16;
+    return one_part | std::uint32_t{length} << 8 | static_cast<std::uint32_t>(opcode);
+}
+
+/// Both together, @p registers as `pack` gives them.
+[[nodiscard]] constexpr std::uint64_t join(std::uint32_t opcode_and_length,
+                                           std::uint32_t registers) noexcept
+{
+    return std::uint64_t{registers} << 24 | opcode_and_length;
 }
 
 /// The same instruction as a record of its fields.
