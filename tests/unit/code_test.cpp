@@ -310,6 +310,27 @@ TEST_F(CodeTest, blocks_are_provisional_when_a_page_end_refused_to_look_ahead)
     EXPECT_FALSE(plain.find(end - 8)->provisional);
 }
 
+TEST_F(CodeTest, a_second_instruction_that_no_rule_goes_on_with_makes_nothing_provisional)
+{
+    // Longer rules begin with an add, but what they would look at beyond the page does not matter.
+    const std::uint64_t end = base + 2 * page_size;
+    Assembler a{end - 8};
+    a.add(a1, a1, a2);
+    a.addi(a3, a3, 1);
+    put(a);
+    CodeImage code = image();
+    ASSERT_EQ(build(code, end - 8).size(), 2U);
+    EXPECT_FALSE(code.find(end - 8)->provisional);
+    // A sltu may begin one that goes on there.
+    Assembler b{end - 8};
+    b.add(a1, a1, a2);
+    b.sltu(a2, a1, a2);
+    put(b);
+    CodeImage other = image();
+    static_cast<void>(build(other, end - 8));
+    EXPECT_TRUE(other.find(end - 8)->provisional);
+}
+
 TEST_F(CodeTest, undecodable_bytes_ahead_make_nothing_provisional)
 {
     Assembler a{base};
