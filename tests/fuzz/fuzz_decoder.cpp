@@ -3,15 +3,19 @@
 
 #include "decoder/decoder.hpp"
 #include "decoder/disassembler.hpp"
+#include "isa/compressed.hpp"
+#include "isa/formats.hpp"
 #include "isa/opcode.hpp"
 #include "support/encode.hpp"
 #include "support/fuzz_check.hpp"
+#include "support/operand_reader.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace
 {
@@ -71,12 +75,73 @@ void check_prefixes(std::uint32_t bits, const Isa& isa, const Instruction& decod
                     [&] { return "greater set, bits " + std::to_string(bits); });
 }
 
+/// Printable, and short enough for a column of a listing.
+bool is_one_line(std::string_view text)
+{
+    constexpr std::size_t longest = 48;
+    return text.size() <= longest && text.front() != ' ' && text.back() != ' ' &&
+           std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+/// The opcode of a word whose mnemonic is @p mnemonic, with or without an ordering behind it.
+Opcode opcode_of(std::string_view mnemonic, const Isa& isa)
+{
+    for (const std::string_view suffix : {".aqrl", ".aq", ".rl"})
+        if (mnemonic.ends_with(suffix)) {
+            mnemonic.remove_suffix(suffix.size());
+            break;
+        }
+    for (std::size_t i = 1; i < test::word_opcode_count; ++i) {
+        const isa::Traits& traits = isa::traits(static_cast<Opcode>(i));
+        if (traits.mnemonic == mnemonic && has_version(isa.version, traits.versions))
+            return static_cast<Opcode>(i);
+    }
+    return Opcode::invalid;
+}
+
+/// What was decoded can be read from the text without aliases: a word gives its own bits again, a
+/// halfword the fields that its spelling shows.
+void check_reading(std::uint32_t bits, const Isa& isa, const Instruction& decoded)
+{
+    const auto line = decoder::disassemble(bits, some_pc, isa, decoder::Spelling::no_aliases);
+    const auto text = [&] { return "reading " + std::to_string(bits) + ": " + line.text(); };
+    test::OperandReader reader{line.operands};
+    const auto offset = static_cast<std::int32_t>(line.target.value_or(some_pc) - some_pc);
+    if (decoder::is_compressed(bits)) {
+        const isa::CompressedRow& row = isa::find_compressed(static_cast<std::uint16_t>(bits));
+        test::check(line.mnemonic == row.mnemonic, text);
+        const auto fields = reader.read(row.operands);
+        test::check(fields.has_value(), text);
+        if (row.kind != isa::CompressedRow::Kind::expansion)
+            return;
+        const auto shown = [&](char letter) { return row.operands.contains(letter); };
+        test::check(!shown('d') || fields->rd == decoded.rd, text);
+        test::check(!shown('s') || fields->rs1 == decoded.rs1, text);
+        test::check(!shown('t') || fields->rs2 == decoded.rs2, text);
+        test::check(fields->imm == 0 || fields->imm == decoded.imm, text);
+        return;
+    }
+    if (line.mnemonic == "pause" || line.mnemonic == "fence.tso")
+        return;
+    const Opcode opcode = opcode_of(line.mnemonic, isa);
+    test::check(opcode == decoded.opcode, text);
+    auto fields = reader.read(isa::traits(isa::traits(opcode).format).operands);
+    test::check(fields.has_value(), text);
+    fields->opcode = opcode;
+    fields->imm += offset;
+    // The mode of a fence, which is not shown.
+    if (isa::traits(opcode).format == isa::Format::fence)
+        fields->imm |= decoded.imm & ~0xff;
+    test::check(test::encode(*fields, bits) == bits, text);
+}
+
 void check_text(std::uint32_t bits, const Isa& isa, const Instruction& decoded)
 {
     for (const auto spelling : {decoder::Spelling::aliases, decoder::Spelling::no_aliases}) {
         const auto line = decoder::disassemble(bits, some_pc, isa, spelling);
         const auto text = [&] { return "text of " + std::to_string(bits) + ": " + line.text(); };
         test::check(!line.mnemonic.empty(), text);
+        test::check(is_one_line(line.text()), text);
         test::check(line.length == (decoder::is_compressed(bits) ? 2 : 4), text);
         test::check((line.mnemonic == ".half") == (decoded.opcode == Opcode::invalid), text);
         const isa::Flow flow = isa::traits(decoded.opcode).flow;
@@ -104,6 +169,8 @@ void check_bits(std::uint32_t bits)
                 });
                 check_prefixes(bits, isa, decoded);
                 check_text(bits, isa, decoded);
+                if (decoded.opcode != Opcode::invalid)
+                    check_reading(bits, isa, decoded);
             }
 }
 }  // namespace

@@ -1,142 +1,143 @@
 // SPDX-License-Identifier: MIT
-// Programs out of a fuzzer's decisions: every engine against the model, in one run and in slices.
+// Programs out of a fuzzer's decisions: every engine against the model, and fusion on against off.
 
 #include "support/choices.hpp"
 #include "support/fuzz_check.hpp"
-#include "support/guest_calls.hpp"
+#include "support/fuzz_subject.hpp"
 #include "support/model_machine.hpp"
-#include "support/random_program.hpp"
 #include "support/state_dump.hpp"
 
 #include <mopvm/mopvm.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace
 {
 using namespace mopvm;
 using test::StateDump;
-
-constexpr std::uint64_t some_limit = 1'500;
-
-/// One program with what it runs on.
-struct Subject
-{
-    test::RandomProgram program;
-    test::GuestCalls calls;
-    Program loaded;
-    Config config;
-
-    [[nodiscard]] std::optional<Machine> machine(std::string_view backend) const
-    {
-        Config wanted = config;
-        wanted.backend = backend;
-        auto made = Machine::create(wanted).value();
-        if (!made.add_syscalls(std::make_shared<test::GuestCallHandler>(calls)) ||
-            !made.load(loaded))
-            return std::nullopt;
-        for (unsigned i = 1; i < isa::register_count; ++i)
-            made.set_reg(i, program.registers[i]);
-        return made;
-    }
-};
+using test::Subject;
 
 void check_same(const StateDump& wanted,
                 const StateDump& got,
                 const Subject& subject,
-                std::string_view what)
+                std::string_view what,
+                std::uint64_t begin)
 {
     test::check(wanted == got, [&] {
-        auto start = subject.machine("auto");
+        std::ostringstream out;
+        out << what << ", " << subject.name() << ", leg from 0x" << std::hex << begin << '\n'
+            << test::difference(wanted, got);
+        if (begin != subject.program.code_begin)
+            return out.str();
+        auto start = subject.machine("interpreter");
+        subject.begin_leg(*start, begin);
         test::ModelMachine model{*start, subject.calls};
-        return std::string{what} + ", version " +
-               std::to_string(static_cast<int>(subject.config.version)) + ", fusion " +
-               (subject.config.fusion ? "on" : "off") + '\n' + test::difference(wanted, got) +
-               test::trace(model, {.version = subject.config.version,
-                                   .b = subject.config.isa_b,
-                                   .a = subject.config.isa_a});
+        return out.str() + test::trace(model, {.version = subject.config.version,
+                                               .b = subject.config.isa_b,
+                                               .a = subject.config.isa_a});
     });
 }
 
-/// Runs under one limit after another, each above the last, up to the end.
-template <typename Host>
-StateDump run_in_slices(Host& host, test::Choices choices)
+/// The state of @p model as a machine would give it, which only counts when it is told to.
+StateDump capture_model(test::ModelMachine& model,
+                        const Subject& subject,
+                        const std::optional<Exit>& exit)
 {
-    for (std::uint64_t limit = 0; limit < some_limit; limit += 1 + choices.below(90)) {
-        host.set_max_cycles(limit);
-        const Exit exit = host.run();
-        if (exit.reason == Exit::Reason::exited || exit.error.code != ErrorCode::cycles_exceeded)
-            return test::capture(host, exit);
-    }
-    host.set_max_cycles(some_limit);
-    return test::capture(host, host.run());
+    StateDump dump = test::capture(model, exit);
+    if (!subject.config.count_operations)
+        dump.stats = {};
+    return dump;
 }
 
-/// Stops at every exit, and behind the first maps the late code from outside.
-void check_run(const Subject& subject, std::string_view backend)
+/// The whole way, compared at every stop. A program with late code goes it twice; in between, the
+/// code is mapped from outside.
+void check_run(const Subject& subject, std::string_view backend, Machine& machine)
 {
-    auto machine = subject.machine(backend);
-    test::ModelMachine model{*machine, subject.calls};
-    for (int stops = 0; stops < 32; ++stops) {
-        const Exit wanted = model.run();
-        const Exit got = machine->run();
-        check_same(test::capture(model, wanted), test::capture(*machine, got), subject, backend);
-        const bool ended =
-            wanted.reason == Exit::Reason::exited || wanted.reason == Exit::Reason::error;
-        if (!ended)
-            continue;
-        if (subject.calls.late.bytes.empty() || stops > 2)
-            break;
-        const auto how = static_cast<std::uint64_t>(stops);
-        const auto mapped = test::map_late_code(model.memory(), subject.calls.late, how);
-        test::check(mapped == test::map_late_code(machine->memory(), subject.calls.late, how),
-                    [] { return std::string{"mapping late code"}; });
-        model.set_pc(subject.program.code_begin);
-        machine->set_pc(subject.program.code_begin);
-        model.set_max_cycles(model.cycles() + some_limit);
-        machine->set_max_cycles(machine->cycles() + some_limit);
+    test::ModelMachine model{machine, subject.calls};
+    const std::uint64_t rounds = subject.calls.late.bytes.empty() ? 1 : 2;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        test::Way way{subject.program};
+        while (machine.cycles() < (round + 1) * test::way_limit) {
+            const auto begin = way.next();
+            if (!begin)
+                break;
+            subject.begin_leg(model, *begin);
+            subject.begin_leg(machine, *begin);
+            Exit wanted;
+            do {
+                wanted = model.run();
+                const Exit got = machine.run();
+                check_same(capture_model(model, subject, wanted), test::capture(machine, got),
+                           subject, backend, *begin);
+            } while (!test::ends_leg(wanted));
+            way.stopped(wanted.pc);
+        }
+        if (rounds > 1) {
+            const auto mapped = test::map_late_code(model.memory(), subject.calls.late, round);
+            test::check(mapped == test::map_late_code(machine.memory(), subject.calls.late, round),
+                        [] { return std::string{"mapping late code"}; });
+        }
     }
-    test::check(test::clean_pages_are_zero(*machine),
+    test::check(test::clean_pages_are_zero(machine),
                 [] { return std::string{"a page was written and is not dirty"}; });
+}
+
+/// What fusion may not change.
+StateDump without_cycles(StateDump dump)
+{
+    dump.cycles = dump.exit->cycles = 0;
+    dump.stats = {};
+    return dump;
+}
+
+/// The whole way with fusion on and off, up to a listed exception or a leg that runs into its
+/// limit. The guest does not see its cycles.
+void check_fusion(Subject subject, std::string_view backend)
+{
+    subject.calls.cycles_visible = false;
+    auto fused = subject.machine(backend);
+    test::ModelMachine guide{*fused, subject.calls};
+    subject.config.fusion = false;
+    auto plain = subject.machine(backend);
+    test::Way way{subject.program};
+    while (fused->cycles() < test::way_limit) {
+        const auto begin = way.next();
+        if (!begin)
+            return;
+        subject.begin_leg(guide, *begin);
+        subject.begin_leg(*fused, *begin);
+        subject.begin_leg(*plain, *begin);
+        plain->set_max_cycles(plain->cycles() + 40 * test::leg_limit);
+        const Exit wanted = test::run_leg(guide);
+        if (guide.met_exception() || wanted.error.code == ErrorCode::cycles_exceeded)
+            return;
+        const StateDump got = test::capture(*fused, test::run_leg(*fused));
+        const StateDump unfused = test::capture(*plain, test::run_leg(*plain));
+        test::check(got.cycles <= unfused.cycles,
+                    [&] { return "fusion made it dearer, " + subject.name(); });
+        check_same(without_cycles(unfused), without_cycles(got), subject,
+                   "want fusion off, got fusion on", *begin);
+        way.stopped(wanted.pc);
+    }
 }
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     test::Choices choices{std::span{data, size}};
-    const auto version = static_cast<Version>(choices.below(3));
-    const decoder::Isa isa{.version = version, .b = !choices.one_in(4), .a = !choices.one_in(4)};
-    const bool fusion = version != Version::v0 && !choices.one_in(4);
-    const bool late_code = choices.one_in(3);
-    const test::Choices slices{choices.below(256)};
-    test::RandomProgram program =
-        test::make_random_program(choices, {.isa = isa, .pieces = 60, .late_code = late_code});
-    test::GuestCalls calls{.late = program.late};
-    Program loaded = Program::from_elf(program.elf).value();
-    const Subject subject{.program = std::move(program),
-                          .calls = std::move(calls),
-                          .loaded = std::move(loaded),
-                          .config = {.version = version,
-                                     .isa_b = isa.b,
-                                     .isa_a = isa.a,
-                                     .fusion = fusion,
-                                     .max_cycles = some_limit,
-                                     .memory_size = test::random_program_memory,
-                                     .count_operations = true}};
+    const Subject subject = test::make_subject(choices);
     for (const std::string_view backend : backends()) {
-        auto sliced = subject.machine(backend);
-        if (!sliced)
+        auto machine = subject.machine(backend);
+        if (!machine)
             return 0;
-        test::ModelMachine model{*sliced, subject.calls};
-        check_same(run_in_slices(model, slices), run_in_slices(*sliced, slices), subject, backend);
-        check_run(subject, backend);
+        check_run(subject, backend, *machine);
+        if (subject.config.fusion)
+            check_fusion(subject, backend);
     }
     return 0;
 }

@@ -39,6 +39,7 @@ struct RandomProgram
     LateCode late{};
     std::uint64_t code_begin = 0;  ///< The entry.
     std::uint64_t code_end = 0;
+    std::vector<std::uint64_t> pieces{};  ///< Where each begins, in order; the last is the exit.
     /// With late code: in the page before that of the entry, where a jump to each piece stands.
     std::uint64_t jumps_begin = 0;
     std::uint64_t jump_count = 0;
@@ -529,6 +530,8 @@ private:
             made.registers[reg] = m_begin + m_choices.one_of(m_piece_starts);
         made.registers[loop_counter] = m_choices.below(12);
         made.registers[isa::reg_a7] = guest_call::mix;
+        for (const std::size_t piece : m_piece_starts)
+            made.pieces.push_back(m_begin + piece);
 
         const std::uint64_t first_page = m_begin / page_size * page_size;
         std::vector<std::byte> code(m_begin - first_page);

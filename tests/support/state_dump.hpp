@@ -59,14 +59,22 @@ struct StateDump
     return value;
 }
 
+/// The state of @p host, a `Machine` or something with the same members, without its memory.
+template <typename Host>
+[[nodiscard]] StateDump capture_without_pages(Host& host, const std::optional<Exit>& exit)
+{
+    StateDump dump{.exit = exit, .pc = host.pc(), .cycles = host.cycles(), .stats = host.stats()};
+    for (unsigned i = 0; i < isa::register_count; ++i)
+        dump.registers[i] = host.reg(i);
+    return dump;
+}
+
 /// The state of @p host, a `Machine` or something with the same members. Pages without flags are
 /// left out: they are zero, which `clean_pages_are_zero` can tell.
 template <typename Host>
 [[nodiscard]] StateDump capture(Host& host, const std::optional<Exit>& exit)
 {
-    StateDump dump{.exit = exit, .pc = host.pc(), .cycles = host.cycles(), .stats = host.stats()};
-    for (unsigned i = 0; i < isa::register_count; ++i)
-        dump.registers[i] = host.reg(i);
+    StateDump dump = capture_without_pages(host, exit);
     const Memory memory = host.memory();
     for (std::uint64_t page = 0; page < memory.size() / page_size; ++page)
         if (const std::uint8_t flags = memory.flags(page).value(); flags != 0)
