@@ -138,6 +138,8 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
                                                     const HostFeatures& features,
                                                     void (*tamper)(asmjit::CodeHolder& code))
 {
+    // First, so that what this needs for a while is there for asmjit, and not new from the host.
+    SequenceMatcher matcher{sequences};
     FirstError error;
     asmjit::CodeHolder code;
     if (const auto refused = code.init(asmjit::Environment::host()); refused != asmjit::kErrorOk)
@@ -186,7 +188,7 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
         handlers.m_sequences.push_back(address(offset));
     handlers.m_enter =
         reinterpret_cast<Leave (*)(Frame*)>(std::uintptr_t{address(emitter.entry())});
-    handlers.m_matcher = SequenceMatcher{sequences};
+    handlers.m_matcher = std::move(matcher);
     return handlers;
 }
 }  // namespace mopvm::asm_x64

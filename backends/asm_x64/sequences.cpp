@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 namespace mopvm::asm_x64
@@ -66,12 +65,19 @@ std::span<const Sequence> chosen_sequences() noexcept
     return table;
 }
 
-/// Collects the prefixes, then lays out their rows.
+/// Collects the prefixes, then lays out their rows. Every process that uses the engine does this,
+/// before its first guest: so there are a few long lists, not many short ones.
 class SequenceMatcher::Builder
 {
 public:
     explicit Builder(std::span<const Sequence> sequences)
     {
+        std::size_t tokens = 0;
+        for (const Sequence& sequence : sequences)
+            tokens += sequence.length;
+        m_prefixes.reserve(1 + tokens);
+        m_children.reserve(tokens);
+        m_prefixes.emplace_back();
         for (std::size_t i = 0; i < sequences.size(); ++i) {
             Node node = root;
             for (const Token& token : sequences[i].span())
@@ -82,13 +88,18 @@ public:
 
     std::vector<Edge> edges()
     {
-        for (Prefix& prefix : m_prefixes) {
-            std::ranges::sort(prefix.children, {}, [](const Child& child) {
-                return std::tuple{child.unit, -preference(child.bits), child.bits};
+        m_edges.reserve(2 * (m_prefixes.size() + unit_count));
+        std::ranges::sort(m_children, {}, &Child::order);
+        for (auto begin = m_children.begin(); begin != m_children.end();) {
+            const auto end = std::ranges::find_if(begin, m_children.end(), [&](const Child& child) {
+                return child.from != begin->from;
             });
+            Prefix& prefix = m_prefixes[begin->from];
+            prefix.children = {begin, end};
             prefix.row = place_for(prefix.children);
             for (const Child& child : prefix.children)
                 m_edges[prefix.row + index(child.unit)].from = child.from;
+            begin = end;
         }
         // Every unit can be looked up in every row.
         m_edges.resize(m_edges.size() + unit_count);
@@ -99,16 +110,21 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t none = 0xffff'ffff;
+
     struct Child
     {
+        std::uint64_t order;  ///< By prefix, unit, and what is to be tried first.
         Unit unit;
-        TokenBits bits;
         Node from;
         Node node;
+        std::uint16_t bits;
+        std::uint32_t sibling;  ///< Another of the same prefix; only while they are collected.
     };
     struct Prefix
     {
-        std::vector<Child> children;
+        std::uint32_t last_child = none;
+        std::span<const Child> children;
         std::uint16_t sequence = no_sequence;
         std::uint32_t row = 0;
     };
@@ -116,25 +132,34 @@ private:
     Node follow(Node from, const Token& token)
     {
         const TokenBits bits = bits_of(token);
-        for (const Child& child : m_prefixes[from].children) {
-            if (child.unit == token.unit && child.bits == bits)
-                return child.node;
+        Prefix& prefix = m_prefixes[from];
+        for (std::uint32_t i = prefix.last_child; i != none; i = m_children[i].sibling) {
+            if (m_children[i].unit == token.unit && m_children[i].bits == bits)
+                return m_children[i].node;
         }
         const auto made = static_cast<Node>(m_prefixes.size());
-        m_prefixes[from].children.push_back(
-            {.unit = token.unit, .bits = bits, .from = from, .node = made});
+        constexpr unsigned most_preferred = 7;
+        m_children.push_back(
+            {.order = std::uint64_t{from} << 32 | std::uint64_t{index(token.unit)} << 24 |
+                      std::uint64_t{most_preferred - preference(bits)} << 16 | bits,
+             .unit = token.unit,
+             .from = from,
+             .node = made,
+             .bits = static_cast<std::uint16_t>(bits),
+             .sibling = prefix.last_child});
+        prefix.last_child = static_cast<std::uint32_t>(m_children.size() - 1);
         m_prefixes.emplace_back();
         return made;
     }
 
     /// Results that replace others first; then what takes both sources from host registers, the
     /// second alone, the first alone, none.
-    static int preference(TokenBits bits) noexcept
+    static unsigned preference(TokenBits bits) noexcept
     {
         const bool over = (bits & token_bit::all_over) != 0;
         const bool second = (bits & token_bit::all_second) != 0;
         const bool first = (bits & (token_bit::all_first | token_bit::same_base)) != 0;
-        return (over ? 4 : 0) + (second ? 2 : 0) + (first ? 1 : 0);
+        return (over ? 4U : 0U) + (second ? 2U : 0U) + (first ? 1U : 0U);
     }
 
     /// A place for a row where the edges of the units of @p children are free.
@@ -158,7 +183,7 @@ private:
     /// Those of one unit one after the other: the first in the row, the others at the end.
     void fill(const Prefix& prefix)
     {
-        const std::vector<Child>& children = prefix.children;
+        const std::span<const Child> children = prefix.children;
         std::size_t at = 0;
         for (std::size_t i = 0; i < children.size(); ++i) {
             const Child& child = children[i];
@@ -174,14 +199,15 @@ private:
             const Prefix& to = m_prefixes[child.node];
             m_edges[at] = {.from = child.from,
                            .looked_at = static_cast<std::uint16_t>(exact ? ~0U : child.bits),
-                           .bits = static_cast<std::uint16_t>(child.bits),
+                           .bits = child.bits,
                            .to = child.node,
                            .sequence = to.sequence,
                            .row = to.row};
         }
     }
 
-    std::vector<Prefix> m_prefixes{1};  ///< By node.
+    std::vector<Prefix> m_prefixes;  ///< By node.
+    std::vector<Child> m_children;
     std::vector<Edge> m_edges;
     std::size_t m_begin = root_row;  ///< Places before this are hardly ever free.
 };
