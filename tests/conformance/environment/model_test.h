@@ -2,6 +2,8 @@
 /* The environment that programs of the public suite riscv-arch-test expect: they leave a signature
    in memory, which is written to standard output at the end, to be compared with that of another
    machine. */
+/* What these are expanded to is assembly. */
+/* clang-format off */
 #ifndef MOPVM_MODEL_TEST_H
 #define MOPVM_MODEL_TEST_H
 

@@ -2,6 +2,8 @@
 /* The environment that programs of the public suite riscv-tests expect, for a machine without traps
    or privileged state: a program begins at _start and ends with exit, 0 for success, else with the
    number of the case that failed. */
+/* What these are expanded to is assembly. */
+/* clang-format off */
 #ifndef MOPVM_RISCV_TEST_H
 #define MOPVM_RISCV_TEST_H
 
