@@ -118,6 +118,7 @@ public:
     void write_raw(const T& value) noexcept
     {
         std::memcpy(m_cell, &value, sizeof(value));
+        // NOLINTNEXTLINE(bugprone-sizeof-expression): one that is a cell counts as one.
         m_cell += sizeof(value) / sizeof(Cell);
     }
 

@@ -21,6 +21,22 @@ Gp sized(Gp reg, std::uint32_t width)
 {
     return width == 32 ? reg.r32() : reg;
 }
+
+/// The instruction of BMI2 that shifts like @p instruction, by any register and to another; or
+/// none.
+asmjit::InstId free_shift(std::uint32_t instruction) noexcept
+{
+    switch (instruction) {
+    case Inst::kIdShl:
+        return Inst::kIdShlx;
+    case Inst::kIdShr:
+        return Inst::kIdShrx;
+    case Inst::kIdSar:
+        return Inst::kIdSarx;
+    default:
+        return Inst::kIdNone;  // those that rotate
+    }
+}
 }  // namespace
 
 UnitCode unit_code(Unit unit) noexcept
@@ -351,22 +367,6 @@ void Emitter::emit_immediate(Shape shape, UnitCode unit)
         break;
     }
     finish(unit.width);
-}
-
-/// The instruction of BMI2 that shifts like @p instruction, by any register and to another; or
-/// none.
-asmjit::InstId free_shift(std::uint32_t instruction) noexcept
-{
-    switch (instruction) {
-    case Inst::kIdShl:
-        return Inst::kIdShlx;
-    case Inst::kIdShr:
-        return Inst::kIdShrx;
-    case Inst::kIdSar:
-        return Inst::kIdSarx;
-    default:
-        return Inst::kIdNone;  // those that rotate
-    }
 }
 
 /// result = @p source shifted by rcx

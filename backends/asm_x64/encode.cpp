@@ -11,7 +11,6 @@ namespace mopvm::asm_x64
 {
 namespace
 {
-using isa::Format;
 using isa::Opcode;
 using isa::Operation;
 

@@ -34,6 +34,7 @@ public:
     }
 
 private:
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): some elements are pointers.
     alignas(T) std::array<std::byte, size * sizeof(T)> m_bytes;
 };
 }  // namespace
