@@ -128,18 +128,13 @@ public:
     {
         const std::span units = std::span{m_units}.first(m_unit_count);
         for (std::size_t begin = 0; begin < units.size();) {
-            std::uint16_t sequence = SequenceMatcher::no_sequence;
-            std::size_t length = 1;
             SequenceMatcher::Walk walk{m_handlers.matcher()};
             for (std::size_t i = 0; begin + i < units.size(); ++i) {
                 const Relation& relation = units[begin + i].relation;
                 if (!walk.advance(relation.unit(), relation.bits(i)))
                     break;
-                if (walk.sequence() != SequenceMatcher::no_sequence) {
-                    sequence = walk.sequence();
-                    length = i + 1;
-                }
             }
+            const auto [sequence, length] = walk.longest();
             if (sequence != SequenceMatcher::no_sequence)
                 units[begin].cell->handler = m_handlers.of_sequence(sequence);
             begin += length;

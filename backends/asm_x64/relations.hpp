@@ -160,8 +160,9 @@ public:
     [[nodiscard]] TokenBits bits(std::size_t position) const noexcept
     {
         const unsigned inside = m_bits & inside_of[position];
-        const bool same_base = (inside & all_base) != 0 && (inside & token_bit::all_first) == 0;
-        return (inside & ~all_base) | (same_base ? token_bit::same_base : 0);
+        const unsigned same_base =
+            unsigned{(inside & all_base) != 0} & unsigned{(inside & token_bit::all_first) == 0};
+        return (inside & ~all_base) | same_base * token_bit::same_base;
     }
 
     /// The token itself.
@@ -224,7 +225,7 @@ private:
     struct Access
     {
         std::uint8_t number = never;
-        std::uint8_t base = discard;  ///< Unless it was written since.
+        std::uint8_t base = discard;
     };
 
     static constexpr auto near_bits = detail::bits_of_distances<std::uint8_t>(1, max_distance);
@@ -239,8 +240,7 @@ private:
     void write(std::uint8_t reg, std::uint8_t producer) noexcept
     {
         m_producers[reg] = producer;
-        m_accesses[0].base = m_accesses[0].base == reg ? discard : m_accesses[0].base;
-        m_accesses[1].base = m_accesses[1].base == reg ? discard : m_accesses[1].base;
+        m_written[reg] = m_number;
     }
     void note_rare(Unit unit, const Cell& cell) noexcept;
 
@@ -248,6 +248,8 @@ private:
     std::array<Access, 3> m_accesses{};    ///< The last load, the last store, what is neither.
     /// Which unit computed the register, if its result is still in a host register.
     std::array<std::uint8_t, places> m_producers{};
+    /// Which unit wrote the register last.
+    std::array<std::uint8_t, places> m_written{};
 };
 
 // Nothing here is decided by a branch that cannot be predicted.
@@ -261,7 +263,11 @@ inline Relation RelationTracker::next(Unit unit, const Cell& cell, std::uint8_t 
 
     Access& access = m_accesses[of.access];
     const auto distance = static_cast<std::uint8_t>(m_number - access.number);
-    bits |= (access.base == cell.rs1 ? of.base_mask : 0U) & base_bits[distance];
+    // The base has the same value if nobody wrote it at or behind the access before.
+    const auto since_written = static_cast<std::uint8_t>(m_number - m_written[cell.rs1]);
+    const unsigned same_base =
+        unsigned{access.base == cell.rs1} & unsigned{since_written > distance};
+    bits |= base_bits[distance] & of.base_mask & (0U - same_base);
     access = {.number = m_number, .base = cell.rs1};
 
     if (of.is_rare) [[unlikely]] {

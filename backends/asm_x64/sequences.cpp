@@ -82,7 +82,8 @@ public:
             Node node = root;
             for (const Token& token : sequences[i].span())
                 node = follow(node, token);
-            m_prefixes[node].sequence = static_cast<std::uint16_t>(i);
+            m_prefixes[node].longest = {.sequence = static_cast<std::uint16_t>(i),
+                                        .length = sequences[i].length};
         }
     }
 
@@ -103,6 +104,7 @@ public:
         }
         // Every unit can be looked up in every row.
         m_edges.resize(m_edges.size() + unit_count);
+        inherit();
         for (const Prefix& prefix : m_prefixes)
             fill(prefix);
         assert(m_edges.size() <= std::numeric_limits<std::uint16_t>::max());
@@ -125,8 +127,8 @@ private:
     {
         std::uint32_t last_child = none;
         std::span<const Child> children;
-        std::uint16_t sequence = no_sequence;
-        std::uint32_t row = 0;
+        Longest longest;
+        std::uint16_t row = 0;
     };
 
     Node follow(Node from, const Token& token)
@@ -163,7 +165,7 @@ private:
     }
 
     /// A place for a row where the edges of the units of @p children are free.
-    std::uint32_t place_for(std::span<const Child> children)
+    std::uint16_t place_for(std::span<const Child> children)
     {
         const auto is_free = [&](std::size_t place) {
             return std::ranges::all_of(children, [&](const Child& child) {
@@ -177,7 +179,17 @@ private:
         m_begin += (place - m_begin) / 2;
         if (!children.empty())
             m_edges.resize(std::max(m_edges.size(), place + index(children.back().unit) + 1));
-        return static_cast<std::uint32_t>(place);
+        return static_cast<std::uint16_t>(place);
+    }
+
+    /// What is no sequence begins with what its own beginning begins with.
+    void inherit()
+    {
+        for (const Child& child : m_children) {
+            Longest& longest = m_prefixes[child.node].longest;
+            if (longest.sequence == no_sequence)
+                longest = m_prefixes[child.from].longest;
+        }
     }
 
     /// Those of one unit one after the other: the first in the row, the others at the end.
@@ -201,8 +213,8 @@ private:
                            .looked_at = static_cast<std::uint16_t>(exact ? ~0U : child.bits),
                            .bits = child.bits,
                            .to = child.node,
-                           .sequence = to.sequence,
-                           .row = to.row};
+                           .row = to.row,
+                           .longest = to.longest};
         }
     }
 

@@ -97,6 +97,13 @@ public:
     /// For @p sequences, at most 4,000. @throws std::bad_alloc
     explicit SequenceMatcher(std::span<const Sequence> sequences);
 
+    /// The longest sequence that some units begin with.
+    struct Longest
+    {
+        std::uint16_t sequence = no_sequence;  ///< Its index.
+        std::uint8_t length = 1;               ///< Its units; when there is none, the first alone.
+    };
+
     /// A walk from the first unit of a possible sequence on.
     class Walk
     {
@@ -116,14 +123,14 @@ public:
             return advance(token.unit, bits_of(token));
         }
 
-        /// The index of the sequence that the tokens so far are, or `no_sequence`.
-        [[nodiscard]] std::uint16_t sequence() const noexcept { return m_sequence; }
+        /// That of the units so far.
+        [[nodiscard]] const Longest& longest() const noexcept { return m_longest; }
 
     private:
         const SequenceMatcher& m_matcher;
         Node m_node = root;
-        std::uint16_t m_sequence = no_sequence;
-        std::uint32_t m_row = root_row;
+        std::uint16_t m_row = root_row;
+        Longest m_longest;
         /// Without `all_over` once what is computed must be stored.
         TokenBits m_usable = ~TokenBits{0};
     };
@@ -131,7 +138,7 @@ public:
 private:
     static constexpr Node root = 0;
     static constexpr Node nobody = 0xffff;
-    static constexpr std::uint32_t root_row = 0;
+    static constexpr std::uint16_t root_row = 0;
 
     /// From one prefix to another: all that a step looks at, side by side. Fits where those of
     /// `looked_at` that are true are just `bits`.
@@ -140,10 +147,10 @@ private:
         Node from = nobody;
         std::uint16_t looked_at = 0;
         std::uint16_t bits = 0;
+        std::uint16_t next = 0;  ///< What to try after this; 0: nothing.
         Node to = root;
-        std::uint16_t sequence = no_sequence;  ///< That of `to`.
-        std::uint16_t next = 0;                ///< What to try after this; 0: nothing.
-        std::uint32_t row = 0;                 ///< Where the row of `to` begins.
+        std::uint16_t row = 0;  ///< Where the row of `to` begins.
+        Longest longest;        ///< That of `to`.
     };
     static_assert(sizeof(Edge) == 16);
     class Builder;
@@ -153,6 +160,7 @@ private:
     std::vector<Edge> m_edges;
 };
 
+// Which sequences there are among units cannot be predicted: few branches depend on it.
 inline bool SequenceMatcher::Walk::advance(Unit unit, TokenBits bits) noexcept
 {
     const Edge* edge = &m_matcher.m_edges[m_row + index(unit)];
@@ -165,11 +173,12 @@ inline bool SequenceMatcher::Walk::advance(Unit unit, TokenBits bits) noexcept
         edge = &m_matcher.m_edges[edge->next];
     }
     m_node = edge->to;
-    m_sequence = edge->sequence;
     m_row = edge->row;
+    m_longest = edge->longest;
     // Reading a base again does not depend on any result.
-    if ((usable & ~TokenBits{edge->bits} & (token_bit::all_first | token_bit::all_second)) != 0)
-        m_usable = ~token_bit::all_over;
+    const TokenBits from_memory =
+        usable & ~TokenBits{edge->bits} & (token_bit::all_first | token_bit::all_second);
+    m_usable &= ~(token_bit::all_over * TokenBits{from_memory != 0});
     return true;
 }
 }  // namespace mopvm::asm_x64

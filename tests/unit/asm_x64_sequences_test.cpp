@@ -51,7 +51,7 @@ std::uint16_t found(const SequenceMatcher& matcher, const std::vector<Token>& to
         if (!walk.advance(token))
             return none;
     }
-    return walk.sequence();
+    return walk.longest().length == tokens.size() ? walk.longest().sequence : none;
 }
 
 const Token addi{.unit = Unit::addi};
@@ -75,7 +75,8 @@ TEST(AsmSequenceMatcher, finds_nothing_among_none)
 {
     EXPECT_EQ(found(SequenceMatcher{}, {addi}), none);
     EXPECT_EQ(found(SequenceMatcher{{}}, {addi}), none);
-    EXPECT_EQ(SequenceMatcher::Walk{SequenceMatcher{}}.sequence(), none);
+    EXPECT_EQ(SequenceMatcher::Walk{SequenceMatcher{}}.longest().sequence, none);
+    EXPECT_EQ(SequenceMatcher::Walk{SequenceMatcher{}}.longest().length, 1);
 }
 
 TEST(AsmSequenceMatcher, tells_sequences_from_their_prefixes)
@@ -89,6 +90,25 @@ TEST(AsmSequenceMatcher, tells_sequences_from_their_prefixes)
     EXPECT_EQ(found(matcher, {addi, ld, add, sd, sd}), none);
     EXPECT_EQ(found(matcher, {ld, addi}), none);
     EXPECT_EQ(found(matcher, {addi, add}), none);
+}
+
+TEST(AsmSequenceMatcher, keeps_the_longest_on_its_way)
+{
+    const SequenceMatcher matcher{std::vector{sequence_of({addi, ld, add, sd, sd}),
+                                              sequence_of({addi, ld}),
+                                              sequence_of({addi, ld, add, ld})}};
+    SequenceMatcher::Walk walk{matcher};
+    const auto advance = [&](const Token& token) {
+        EXPECT_TRUE(walk.advance(token));
+        return std::pair<int, int>{walk.longest().sequence, walk.longest().length};
+    };
+    EXPECT_EQ(advance(addi), std::pair(int{none}, 1));
+    EXPECT_EQ(advance(ld), std::pair(1, 2));
+    EXPECT_EQ(advance(add), std::pair(1, 2));
+    EXPECT_EQ(advance(sd), std::pair(1, 2));
+    EXPECT_FALSE(walk.advance(add));
+    EXPECT_EQ(walk.longest().length, 2);
+    EXPECT_EQ(advance(sd), std::pair(0, 5));
 }
 
 TEST(AsmSequenceMatcher, reads_from_memory_what_no_sequence_has_in_a_host_register)

@@ -186,15 +186,12 @@ double dispatches(const Profile& profile, std::span<const Sequence> sequences)
     for (const Run& run : profile.runs) {
         std::uint64_t count = 0;
         for (std::size_t begin = 0; begin < run.units.size(); ++count) {
-            std::size_t length = 1;
             SequenceMatcher::Walk walk{matcher};
             for (std::size_t i = begin; i < run.units.size(); ++i) {
                 if (!walk.advance(run.units[i].token(i - begin)))
                     break;
-                if (walk.sequence() != SequenceMatcher::no_sequence)
-                    length = i + 1 - begin;
             }
-            begin += length;
+            begin += walk.longest().length;
         }
         sum += static_cast<double>(count) * static_cast<double>(run.count);
     }
