@@ -7,6 +7,7 @@
 #pragma once
 
 #include "asm_x64/cell.hpp"
+#include "isa/packed.hpp"
 
 #include <array>
 #include <cstddef>
@@ -110,12 +111,13 @@ enum class Form : std::uint8_t
 
 namespace detail
 {
-/// How a cell of one form is put together from the operation.
+/// How a cell of one form is put together from the register fields of an operation, which lie one
+/// behind the other as in a cell, and the immediate.
 struct CellMasks
 {
-    std::uint32_t rd = 0;
-    std::uint32_t rs1 = 0;
-    std::uint32_t rs2 = 0;  ///< A factor: where it goes.
+    std::uint32_t stays = 0;
+    std::uint8_t down = 0;  ///< By how many bits rs2 comes down, if it does not stay.
+    std::uint32_t comes_down = 0;
     std::uint32_t imm = 0;
     std::uint32_t fixed = 0;
     std::uint8_t result = 0;           ///< Its bits in rd,
@@ -125,11 +127,11 @@ struct CellMasks
 /// By form.
 inline constexpr auto cell_masks = std::to_array<CellMasks>({
     {},
-    {.rd = 0xff, .rs1 = 0xff00, .imm = 0xffff0000, .result = 0xff, .no_result = 0},
-    {.rs1 = 0xff00, .imm = 0xffff0000, .fixed = discard},
-    {.rd = 0xff, .rs1 = 0xff00, .rs2 = 0x10000, .result = 0xff, .no_result = 0},
-    {.rd = 0xff, .rs2 = 0x100, .result = 0xff, .no_result = 0},
-    {.rs1 = 0xff00, .rs2 = 1, .imm = 0xffff0000},
+    {.stays = 0xffff, .imm = 0xffff0000, .result = 0xff, .no_result = 0},
+    {.stays = 0xff00, .imm = 0xffff0000, .fixed = discard},
+    {.stays = 0xffffff, .result = 0xff, .no_result = 0},
+    {.stays = 0xff, .down = 8, .comes_down = 0xff00, .result = 0xff, .no_result = 0},
+    {.stays = 0xff00, .down = 16, .comes_down = 0xff, .imm = 0xffff0000},
     {},
 });
 }  // namespace detail
@@ -144,9 +146,9 @@ struct Plan
     [[nodiscard]] Cell cell(const isa::Operation& operation, std::uint32_t handler) const noexcept
     {
         const detail::CellMasks& masks = detail::cell_masks[static_cast<std::size_t>(form)];
+        const std::uint32_t registers = isa::registers(operation);
         const std::uint32_t operands =
-            masks.fixed | (operation.rd & masks.rd) |
-            (std::uint32_t{operation.rs1} << 8 & masks.rs1) | operation.rs2 * masks.rs2 |
+            masks.fixed | (registers & masks.stays) | (registers >> masks.down & masks.comes_down) |
             (static_cast<std::uint32_t>(operation.imm) << 16 & masks.imm);
         return Cell::of(std::uint64_t{operands} << 32 | handler);
     }
@@ -170,24 +172,22 @@ struct Zeros
     bool imm;
 
     static constexpr std::size_t count = 16;
-    [[nodiscard]] static constexpr Zeros of(const isa::Operation& operation) noexcept
-    {
-        return {.rd = operation.rd == 0,
-                .rs1 = operation.rs1 == 0,
-                .rs2 = operation.rs2 == 0,
-                .imm = operation.imm == 0};
-    }
     [[nodiscard]] static constexpr Zeros of(std::size_t number) noexcept
     {
-        return {.rd = (number & 1) != 0,
-                .rs1 = (number & 2) != 0,
-                .rs2 = (number & 4) != 0,
-                .imm = (number & 8) != 0};
+        return {.rd = (number & 1) == 0,
+                .rs1 = (number & 2) == 0,
+                .rs2 = (number & 4) == 0,
+                .imm = (number & 8) == 0};
     }
-    [[nodiscard]] constexpr std::size_t number() const noexcept
+    /// The number of those of @p operation: a bit for each that is not 0.
+    [[nodiscard]] static constexpr std::size_t number(const isa::Operation& operation) noexcept
     {
-        return std::size_t{rd} | std::size_t{rs1} << 1 | std::size_t{rs2} << 2 |
-               std::size_t{imm} << 3;
+        // A field below 128 reaches the highest bit of its byte if it is not 0. The product brings
+        // the three bits together, from bit 16 on.
+        constexpr std::uint32_t each = 0x01'01'01;
+        const std::uint32_t others = (isa::registers(operation) + 0x7f * each) >> 7 & each;
+        constexpr std::uint32_t together = 1U << 16 | 1U << 9 | 1U << 2;
+        return (others * together >> 16 & 7) | std::size_t{operation.imm != 0} << 3;
     }
 };
 
@@ -244,7 +244,7 @@ inline constexpr auto plans = [] {
 /// How @p operation is encoded.
 [[nodiscard]] inline Plan plan_of(const isa::Operation& operation) noexcept
 {
-    return detail::plans[isa::index(operation.opcode)][detail::Zeros::of(operation).number()];
+    return detail::plans[isa::index(operation.opcode)][detail::Zeros::number(operation)];
 }
 
 /// Encodes @p operation at address @p pc, whose form is `elaborate`.

@@ -122,10 +122,14 @@ private:
                   .first_operation = m_operation_count};
         const std::uint32_t first = m_operation_count;
         const std::uint32_t end = std::min(first + limit, max_build_operations);
-        while (m_operation_count < end && in_page()) {
-            // What is there already is reached by a jump.
-            if (m_operation_count > first && m_page.find(m_code.pc()) != nullptr)
-                break;
+        std::uint64_t next_begin = m_page.next_begin(m_code.pc());
+        while (m_operation_count < end) {
+            if (m_code.pc() >= next_begin) [[unlikely]] {
+                // What is there already is reached by a jump.
+                if (!in_page() || m_page.find(m_code.pc()) != nullptr)
+                    break;
+                next_begin = m_page.next_begin(m_code.pc());
+            }
             isa::Operation& operation = m_operations[m_operation_count];
             if (!m_code.next_inline(operation))
                 break;  // reported when it is reached
@@ -249,6 +253,7 @@ void CodeImage::publish(CodePage& page, const Block& block)
         slot.store(line, std::memory_order_release);
     }
     line->blocks[halfword % CodeLine::halfwords].store(&block, std::memory_order_release);
+    line->begun |= std::uint64_t{1} << halfword % CodeLine::halfwords;
     support::published_for_emitted_code();
 }
 }  // namespace mopvm::code

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -25,7 +26,10 @@ struct CodeLine
     static constexpr std::size_t halfwords = 64;
 
     std::array<std::atomic<const Block*>, halfwords> blocks{};
+    /// A bit for each of them, the lowest for the first. Guarded by the image's mutex.
+    std::uint64_t begun = 0;
 };
+static_assert(CodeLine::halfwords == 64);
 
 /// The decoded form of one page, made when first needed. Nothing is ever evicted or decoded anew.
 struct CodePage
@@ -42,6 +46,21 @@ struct CodePage
         if (line == nullptr) [[unlikely]]
             return nullptr;
         return line->blocks[halfword % CodeLine::halfwords].load(std::memory_order_acquire);
+    }
+
+    /// How far behind @p pc, an even address in this page, no block begins: where the next one
+    /// does, if not at the end of the line. Guarded by the image's mutex.
+    [[nodiscard]] std::uint64_t next_begin(std::uint64_t pc) const noexcept
+    {
+        const std::size_t halfword = pc % page_size / 2;
+        const std::size_t place = halfword % CodeLine::halfwords;
+        const CodeLine* line =
+            lines[halfword / CodeLine::halfwords].load(std::memory_order_relaxed);
+        const std::uint64_t behind = line == nullptr ? 0 : line->begun >> place >> 1;
+        const std::size_t distance = behind == 0
+                                         ? CodeLine::halfwords - place
+                                         : static_cast<std::size_t>(std::countr_zero(behind)) + 1;
+        return pc + 2 * distance;
     }
 
     /// Null where no block begins. Read without a lock.

@@ -65,6 +65,12 @@ struct PackedInstruction
             .imm = packed.imm};
 }
 
+/// The register fields of @p operation as `pack` gives them, and r3 above.
+[[nodiscard]] constexpr std::uint32_t registers(const Operation& operation) noexcept
+{
+    return pack(operation.rd, operation.rs1, operation.rs2) | std::uint32_t{operation.r3} << 24;
+}
+
 /// Makes @p operation the one that executes @p packed alone, for @p cost cycles.
 inline void make_operation(Operation& operation,
                            const PackedInstruction& packed,
