@@ -217,7 +217,8 @@ Run::Next Run::follow_call() noexcept
 /// reference execute that one: it knows best why it cannot be.
 Run::Next Run::fault() noexcept
 {
-    const code::Block& block = m_context.code.holder(m_frame.ip);
+    const code::Block& block =
+        m_context.code.holder(reinterpret_cast<const std::uint64_t*>(m_frame.ip));
     m_state.cycles -= block.cost;
     m_state.pc = block.pc;
 

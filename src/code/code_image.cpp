@@ -7,7 +7,6 @@
 #include "support/emitted_reads.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <new>
 #include <type_traits>
 
@@ -202,28 +201,6 @@ try {
 } catch (const std::bad_alloc&) {
     fault = {ErrorCode::out_of_memory, 0};
     return nullptr;
-}
-
-const Block* CodeImage::last_before(const void* place) const noexcept
-{
-    const Block* last = nullptr;
-    for (const PageSlot& slot : m_pages) {
-        const CodePage* page = slot.page.load(std::memory_order_acquire);
-        if (page == nullptr)
-            continue;
-        for (const auto& entry : page->lines) {
-            const CodeLine* line = entry.load(std::memory_order_acquire);
-            if (line == nullptr)
-                continue;
-            for (const auto& block_entry : line->blocks) {
-                const Block* block = block_entry.load(std::memory_order_acquire);
-                if (block != nullptr && std::less_equal<>{}(block->body(), place) &&
-                    (last == nullptr || std::less<>{}(last, block)))
-                    last = block;
-            }
-        }
-    }
-    return last;
 }
 
 std::size_t CodeImage::decoded_bytes() noexcept

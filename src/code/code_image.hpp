@@ -129,10 +129,6 @@ public:
                                      const memory::Space& space,
                                      memory::Fault& fault) noexcept;
 
-    /// The last block of the image whose body begins at or before @p place in host memory: the one
-    /// that holds it if any does. Looks at all blocks.
-    [[nodiscard]] const Block* last_before(const void* place) const noexcept;
-
     /// Host bytes that the decoded form takes: pages, lines and blocks.
     [[nodiscard]] std::size_t decoded_bytes() noexcept;
 

@@ -6,8 +6,9 @@
 #include "code/fetch.hpp"
 #include "code/lookahead.hpp"
 
+#include <atomic>
 #include <cassert>
-#include <functional>
+#include <cstddef>
 #include <new>
 #include <utility>
 #include <vector>
@@ -74,13 +75,24 @@ const isa::Operation* CodeView::operation_at(std::uint64_t pc,
     return nullptr;
 }
 
-const Block& CodeView::holder(const void* place) const noexcept
+// Blocks do not overlap, so the head is the nearest below. What is a head is known by where the
+// block of its address is: nothing else is there. Other threads may resolve links that are looked
+// at.
+const Block& CodeView::holder(const std::uint64_t* place) const noexcept
 {
-    const Block* shared = m_shared != nullptr ? m_shared->last_before(place) : nullptr;
-    const Block* own = m_overlay != nullptr ? m_overlay->last_before(place) : nullptr;
-    // Blocks do not overlap: of two that begin before the place, the later holds it.
-    assert(shared != nullptr || own != nullptr);
-    return shared == nullptr || (own != nullptr && std::less<>{}(shared, own)) ? *own : *shared;
+    [[maybe_unused]] constexpr std::size_t max_distance =
+        sizeof(Block) + max_block_operations * max_operation_bytes + max_body_overhead;
+    const std::uint64_t* word = place - sizeof(Block) / sizeof(*place);
+    for (;; --word) {
+        assert(static_cast<std::size_t>(place - word) * sizeof(*word) <= max_distance);
+        const auto pc = static_cast<std::uint32_t>(
+            std::atomic_ref{const_cast<std::uint64_t&>(*word)}.load(std::memory_order_relaxed));
+        for (const CodeImage* image : {m_overlay.get(), m_shared.get()}) {
+            const Block* const block = image != nullptr ? image->find(pc) : nullptr;
+            if (static_cast<const void*>(block) == word)
+                return *block;
+        }
+    }
 }
 
 std::size_t CodeView::decoded_bytes() const noexcept

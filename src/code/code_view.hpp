@@ -79,8 +79,8 @@ public:
                                                      const memory::Space& space,
                                                      memory::Fault& fault) noexcept;
 
-    /// The block whose body holds the byte at @p place, which is in one. Slow: looks at all blocks.
-    [[nodiscard]] const Block& holder(const void* place) const noexcept;
+    /// The block whose body holds the word at @p place, which is in one.
+    [[nodiscard]] const Block& holder(const std::uint64_t* place) const noexcept;
 
     /// Blocks that `find` gave for computed jumps. Empty again after `refresh` saw a change,
     /// `share` and `reset`.

@@ -161,6 +161,34 @@ TEST_F(CodeTest, views_count_the_bytes_of_shared_and_own_code)
     EXPECT_EQ(view.decoded_bytes(), 0U);
 }
 
+/// Every word of every block, of shared and own code, whatever the words are: here addresses of
+/// blocks.
+TEST_F(CodeTest, views_know_which_block_holds_a_word)
+{
+    Assembler code{base};
+    while (code.here() + 8 <= base + 2 * page_size)
+        code.lui(a0, static_cast<std::uint32_t>(code.here() >> 12));
+    put(code);
+    CodeView view{config()};
+    view.share(std::make_shared<CodeImage>(config(), code::executable_pages(space())), space());
+    const std::uint64_t own = base + 3 * page_size;
+    map(own, page_size, code.code());
+    ASSERT_TRUE(view.refresh(space()));
+
+    std::vector<const code::Block*> blocks;
+    for (const std::uint64_t begin : {base, own}) {
+        for (std::uint64_t at = begin; at < begin + page_size; at += 20)
+            blocks.push_back(view.find(at, space(), m_fault));
+    }
+    for (const code::Block* block : blocks) {
+        ASSERT_NE(block, nullptr);
+        const auto* const body = reinterpret_cast<const std::uint64_t*>(block->body());
+        const std::size_t words = code::operations(*block).size_bytes() / sizeof(*body);
+        for (std::size_t i = 0; i < words; ++i)
+            ASSERT_EQ(&view.holder(body + i), block);
+    }
+}
+
 /// A view that has found a block, and knows it as the target of a computed jump.
 class CodeTargets : public CodeTest
 {
