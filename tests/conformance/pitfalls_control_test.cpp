@@ -123,6 +123,18 @@ TEST_P(PitfallsControl, jump_to_an_address_without_code)
                                           .address = data_address / page_size});
 }
 
+TEST_P(PitfallsControl, call_of_an_address_without_code)
+{
+    Assembler a;
+    a.jalr(ra, 0, zero);
+    const std::uint64_t link = a.here();
+    const Ran ran = run(a, config());
+    expect_error(ran, {.code = ErrorCode::mem_write_on_executable_page, .address = 0});
+    EXPECT_EQ(ran.exit.pc, 0U);
+    EXPECT_EQ(ran.exit.cycles, 3U);
+    EXPECT_EQ(ran.reg(ra), link);
+}
+
 TEST_P(PitfallsControl, code_at_address_0_runs)
 {
     Assembler a{0};
