@@ -135,6 +135,24 @@ TEST_P(MachineSyscalls, charges_of_handlers_count_against_the_limit)
               ErrorCode::cycles_overflow);
 }
 
+TEST_P(MachineSyscalls, charges_of_handlers_may_reach_the_limit)
+{
+    // What follows costs nothing, so the limit alone could end the run.
+    const auto charge = std::make_shared<Handler>([](Machine& machine) -> Result<SyscallAnswer> {
+        if (auto charged = machine.add_cycles_no_check(100); !charged)
+            return std::unexpected{charged.error()};
+        return SyscallAnswer::handled();
+    });
+    Config limited = config();
+    limited.cost_model = CostModel::zero();
+    limited.max_cycles = 100;
+    const Exit exit = loaded(one_call(), {charge}, limited).run();
+    EXPECT_EQ(name(exit.reason), "exited") << message(exit.error);
+    EXPECT_EQ(exit.cycles, 100U);
+    limited.max_cycles = 99;
+    EXPECT_EQ(loaded(one_call(), {charge}, limited).run().error.code, ErrorCode::cycles_exceeded);
+}
+
 TEST_P(MachineSyscalls, breakpoints_do_nothing_without_a_debugger)
 {
     Assembler a;
