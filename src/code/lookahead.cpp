@@ -25,37 +25,34 @@ bool Lookahead::next(isa::Operation& operation) noexcept
     return next_inline(operation);
 }
 
-bool Lookahead::decode_slowly(std::uint64_t at, isa::PackedInstruction& made) noexcept
+bool Lookahead::decode_slowly(std::uint64_t at, Decoded& made) noexcept
 {
     std::uint32_t bits = 0;
     if (!fetch(m_space, at, bits, m_fault))
         return false;
     m_known = at - at % page_size;
     m_known_bytes = page_size - sizeof(bits) + 1;
-    made = decoder::decode_inline(bits, m_features);
-    if (made.opcode() != isa::Opcode::invalid)
-        return true;
-    m_fault = {ErrorCode::invalid_instruction, at};
-    return false;
+    return decode_bits(bits, at, made);
 }
 
 /// Makes the operation that a rule makes of @p head, the instruction ahead and those behind it.
 /// What was decoded beyond its parts is decoded again.
 /// @return false, staying where it is, when no rule matches.
-bool Lookahead::fuse(isa::Operation& operation, const isa::PackedInstruction& head) noexcept
+bool Lookahead::fuse(isa::Operation& operation, const Decoded& head) noexcept
 {
-    std::array<isa::Instruction, fusion::max_parts> window{isa::unpack(head), isa::unpack(m_ahead)};
+    std::array<isa::Instruction, fusion::max_parts> window{isa::unpack(head.instruction),
+                                                           isa::unpack(m_ahead.instruction)};
     std::size_t seen = 2;
-    std::uint64_t end = m_pc + head.length() + m_ahead.length();
-    const std::size_t wanted = m_heads[isa::index(head.opcode())].window_size;
+    std::uint64_t end = m_ahead.end;
+    const std::size_t wanted = m_heads[isa::index(head.instruction.opcode())].window_size;
     while (seen < wanted && !isa::ends_block(window[seen - 1].opcode)) {
-        isa::PackedInstruction behind;
+        Decoded behind;
         if (!decode(end, behind)) {
             m_refused = m_fault.code != ErrorCode::invalid_instruction;
             break;
         }
-        window[seen++] = isa::unpack(behind);
-        end += behind.length();
+        window[seen++] = isa::unpack(behind.instruction);
+        end = behind.end;
     }
     const auto fused = fusion::fuse(std::span{window}.first(seen), m_pc, m_config.isa.version);
     if (!fused)

@@ -39,9 +39,18 @@ public:
     [[nodiscard]] bool refused() const noexcept { return m_refused; }
 
 private:
-    [[nodiscard]] bool decode(std::uint64_t at, isa::PackedInstruction& made) noexcept;
-    [[nodiscard]] bool decode_slowly(std::uint64_t at, isa::PackedInstruction& made) noexcept;
-    [[nodiscard]] bool fuse(isa::Operation& operation, const isa::PackedInstruction& head) noexcept;
+    /// An instruction, and the address behind it. That is known before the rest, and all that the
+    /// next one needs: so decoding this one and that one go on side by side in the host.
+    struct Decoded
+    {
+        isa::PackedInstruction instruction;
+        std::uint64_t end = 0;
+    };
+
+    [[nodiscard]] bool decode(std::uint64_t at, Decoded& made) noexcept;
+    [[nodiscard]] bool decode_bits(std::uint32_t bits, std::uint64_t at, Decoded& made) noexcept;
+    [[nodiscard]] bool decode_slowly(std::uint64_t at, Decoded& made) noexcept;
+    [[nodiscard]] bool fuse(isa::Operation& operation, const Decoded& head) noexcept;
     [[nodiscard]] std::uint32_t cost(isa::Opcode opcode) const noexcept
     {
         return m_config.cost_model[static_cast<std::uint8_t>(opcode)];
@@ -54,7 +63,7 @@ private:
     bool m_refused = false;
     std::uint64_t m_pc;
     /// The instruction at `m_pc`, if it has been decoded to look ahead; else invalid.
-    isa::PackedInstruction m_ahead;
+    Decoded m_ahead;
     /// Where whole words can be read: in a page that is executable, as something in it was fetched.
     std::uint64_t m_known = 0;
     std::uint64_t m_known_bytes = 0;
