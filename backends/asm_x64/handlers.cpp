@@ -138,6 +138,9 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
                                                     const HostFeatures& features,
                                                     void (*tamper)(asmjit::CodeHolder& code))
 {
+    if (sequences.size() > SequenceMatcher::max_sequences)
+        return std::unexpected{std::to_string(sequences.size()) + " sequences are more than " +
+                               std::to_string(SequenceMatcher::max_sequences)};
     // First, so that what this needs for a while is there for asmjit, and not new from the host.
     SequenceMatcher matcher{sequences};
     FirstError error;

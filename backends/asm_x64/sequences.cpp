@@ -58,6 +58,7 @@ constexpr auto table = [] {
 
 static_assert(std::ranges::all_of(table, is_sound),
               "a sequence holds a unit that may not be in one, or not there");
+static_assert(table.size() <= SequenceMatcher::max_sequences);
 }  // namespace
 
 std::span<const Sequence> chosen_sequences() noexcept
@@ -72,6 +73,7 @@ class SequenceMatcher::Builder
 public:
     explicit Builder(std::span<const Sequence> sequences)
     {
+        assert(sequences.size() <= max_sequences);
         std::size_t tokens = 0;
         for (const Sequence& sequence : sequences)
             tokens += sequence.length;

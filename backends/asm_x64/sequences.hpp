@@ -91,10 +91,12 @@ public:
     /// A set of prefixes; 0 is that of the empty one.
     using Node = std::uint16_t;
     static constexpr std::uint16_t no_sequence = 0xffff;
+    /// Sequences at most, so that 16 bits are enough for the number of any edge.
+    static constexpr std::size_t max_sequences = 4'000;
 
     SequenceMatcher() : SequenceMatcher{{}} {}
 
-    /// For @p sequences, at most 4,000. @throws std::bad_alloc
+    /// For @p sequences, at most `max_sequences`. @throws std::bad_alloc
     explicit SequenceMatcher(std::span<const Sequence> sequences);
 
     /// The longest sequence that some units begin with.

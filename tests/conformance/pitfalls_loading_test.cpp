@@ -148,8 +148,8 @@ TEST_P(PitfallsLoading, executable_segment_that_starts_inside_a_page)
     a.j(over);
     a.pad_to(0x12ffe);
     a.bind(over);
-    a.addi(t0, zero, 3);  // crosses into the next page
-    a.exit(9);
+    a.addi(a0, zero, 9);  // crosses into the next page
+    a.exit_with_a0();
     ElfFile file = program(a);
     file.entry = entry;
     if (config().version == Version::v0)

@@ -16,14 +16,18 @@ MOPVM_ALL_CONFIGS(PitfallsMemory);
 
 TEST_P(PitfallsMemory, store_across_data_and_text_writes_nothing)
 {
-    Assembler a{0x10000};
-    a.li(t0, 0xfffc);
-    a.li(t2, minus_one);
-    a.sd(t2, 0, t0);
-    Ran ran = run(a, config());
-    expect_error(ran, {.code = ErrorCode::mem_write_on_executable_page, .address = 0x10});
-    EXPECT_EQ(ran.machine.memory().load<std::uint32_t>(0xfffc), 0U);
-    EXPECT_EQ(ran.machine.memory().flags(0xf), page_flag::dirty);
+    for (const bool written_before : {false, true}) {
+        Assembler a{0x10000};
+        a.li(t0, 0xfffc);
+        a.li(t2, minus_one);
+        if (written_before)
+            a.sd(t2, -12, t0);
+        a.sd(t2, 0, t0);
+        Ran ran = run(a, config());
+        expect_error(ran, {.code = ErrorCode::mem_write_on_executable_page, .address = 0x10});
+        EXPECT_EQ(ran.machine.memory().load<std::uint32_t>(0xfffc), 0U);
+        EXPECT_EQ(ran.machine.memory().flags(0xf), page_flag::dirty);
+    }
 }
 
 struct Access

@@ -135,6 +135,18 @@ TEST_F(AsmHandlers, need_no_sequences)
     EXPECT_FALSE(walk.advance({.unit = Unit::addi}));
 }
 
+TEST_F(AsmHandlers, are_an_error_of_more_sequences_than_can_be_numbered)
+{
+    constexpr std::size_t most = asm_x64::SequenceMatcher::max_sequences;
+    const asm_x64::Sequence sequence{.tokens = {{{.unit = Unit::addi}, {.unit = Unit::addi}}},
+                                     .length = 2};
+    const std::vector<asm_x64::Sequence> too_many(most + 1, sequence);
+    EXPECT_EQ(refused(Handlers::emit(too_many, counting_host)),
+              "4001 sequences are more than 4000");
+    EXPECT_EQ(CountingHost::mapped, 0);
+    EXPECT_TRUE(Handlers::emit(std::span{too_many}.first(most), counting_host));
+}
+
 TEST_F(AsmHandlers, are_an_error_when_an_instruction_cannot_be_encoded)
 {
     const std::string error = refused(emit(counting_host, [](asmjit::CodeHolder& code) {

@@ -145,7 +145,8 @@ TEST_F(CodeTest, operations_are_priced_and_fused)
     a.addiw(a0, a0, 1);
     a.mulhu(a1, a2, a3);
     a.mul(a4, a2, a3);
-    a.ecall();
+    a.lui(ra, 5);
+    a.jalr(ra, 0, ra);
     put(a);
     CodeImage fused = image(true);
     CodeImage plain = image(false);
@@ -158,10 +159,12 @@ TEST_F(CodeTest, operations_are_priced_and_fused)
     EXPECT_EQ(fused_block[0].opcode, isa::Opcode::load_const_lui);
     EXPECT_EQ(fused_block[0].imm, 0x5001);
     EXPECT_EQ(fused_block[1].opcode, isa::Opcode::wide_mulu);
-    EXPECT_EQ(cost(fused_block), 1 + 5 + 500U);
+    EXPECT_EQ(fused_block[2].opcode, isa::Opcode::far_jump_abs);
+    // Their own prices: the far jump is dearer than what it begins with.
+    EXPECT_EQ(cost(fused_block), 1 + 5 + 3U);
     const auto plain_block = build(plain, base);
-    EXPECT_EQ(plain_block.size(), 5U);
-    EXPECT_EQ(cost(plain_block), 1 + 1 + 5 + 5 + 500U);
+    EXPECT_EQ(plain_block.size(), 6U);
+    EXPECT_EQ(cost(plain_block), 1 + 1 + 5 + 5 + 1 + 3U);
     // Entered in the middle of a sequence, the tail stands alone.
     EXPECT_EQ(build(fused, base + 4).front().opcode, isa::Opcode::addiw);
     EXPECT_EQ(build(fused, base + 12).front().opcode, isa::Opcode::mul);

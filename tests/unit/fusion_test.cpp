@@ -562,6 +562,7 @@ TEST(LoadConstAuipc, never_overflows)
                                      {0x1000, 0x80000, -2048, false},
                                      {0x1000, 0x80000, 0, true},
                                      {0, 0x80001, -2048, true},
+                                     {0, 0x80000, -1, false},
                                      // The value, where address and immediate fit.
                                      {0xffe, 0x7ffff, 1, true},
                                      {0xfff, 0x7ffff, 0, true},

@@ -11,7 +11,7 @@ build_packages=(
 )
 # To build and run the tests and benchmarks, which also compile guest programs.
 test_packages=(
-    libgtest-dev libbenchmark-dev zlib1g-dev python3
+    libgtest-dev libbenchmark-dev zlib1g-dev python3 git
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-user
 )
 # For the presets that use clang: sanitizers, coverage (llvm-19 has the reports), fuzzing, analysis.

@@ -164,7 +164,9 @@ try {
     app.add_option("GUEST", options.guests,
                    "ELF files to learn from, each with its arguments in the same word")
         ->required();
-    app.add_option("--count", options.count, "Sequences to choose")->capture_default_str();
+    app.add_option("--count", options.count, "Sequences to choose")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{1}, mopvm::asm_x64::SequenceMatcher::max_sequences));
     app.add_option("--max-cycles", options.max_cycles, "How long to watch each guest")
         ->capture_default_str();
     app.add_option("--output", options.output,
