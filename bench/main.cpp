@@ -36,6 +36,7 @@ void add_all(const std::optional<std::filesystem::path>& folder)
     const std::vector<NamedProgram> all = folder ? programs_of(*folder) : programs();
     add_execute(folder ? guests_of(*folder) : guests());
     add_load();
+    add_adversarial();
     add_decode(all);
     add_fusion(all);
 }

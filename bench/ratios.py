@@ -4,7 +4,8 @@
 Usage: mopvm-bench --benchmark_format=json … > results.json; python3 ratios.py results.json
 
 Of repetitions the fastest counts. The first table divides each execution by the same loop run
-natively, the second divides loading by copying the same bytes.
+natively, the second divides loading by copying the same bytes. The third has no ratios, but the
+nanoseconds that adversarial guests take for each cycle.
 """
 
 import json
@@ -69,13 +70,29 @@ def loads(times):
     table(["memcpy = 1", "ratio"], sorted(rows))
 
 
+def adversaries(runs):
+    """Nanoseconds per cycle of each adversary on each engine."""
+    costs = {}
+    for run in runs:
+        parts = run["run_name"].split("/")
+        if parts[1] == "adversarial" and run["run_type"] == "iteration" and "per_cycle" in run:
+            row = costs.setdefault(parts[2], {})
+            row[parts[0]] = min(run["per_cycle"] * 1e9, row.get(parts[0], math.inf))
+    if costs:
+        engines = sorted({engine for row in costs.values() for engine in row})
+        table(["ns per cycle", *engines],
+              [[name, *(f"{row[engine]:.3g}" for engine in engines)] for name, row in costs.items()])
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
-        measured = fastest(json.load(file)["benchmarks"])
+        runs = json.load(file)["benchmarks"]
+    measured = fastest(runs)
     if any(name.startswith("native/execute/") for name in measured):
         executions(measured)
     if "memcpy/load/100KiB" in measured:
         loads(measured)
+    adversaries(runs)
 
 
 if __name__ == "__main__":

@@ -44,4 +44,5 @@ void add_execute(const std::vector<Guest>& guests);
 void add_decode(const std::vector<NamedProgram>& programs);
 void add_fusion(const std::vector<NamedProgram>& programs);
 void add_load();
+void add_adversarial();
 }  // namespace mopvm::bench
