@@ -6,19 +6,48 @@
 #include <malloc.h>
 
 #include <cstdlib>
+#include <limits>
 #include <new>
+
+namespace
+{
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+/// Allocations that still succeed.
+thread_local std::size_t allocations_left = unlimited;
+}  // namespace
 
 namespace mopvm::test
 {
 thread_local Allocations allocations;
+
+OutOfMemoryAfter::OutOfMemoryAfter(std::size_t count) noexcept
+{
+    allocations_left = count;
+}
+
+OutOfMemoryAfter::~OutOfMemoryAfter()
+{
+    allocations_left = unlimited;
+}
 }  // namespace mopvm::test
 
 namespace
 {
 using mopvm::test::allocations;
 
+bool may_allocate() noexcept
+{
+    if (allocations_left == 0)
+        return false;
+    if (allocations_left != unlimited)
+        --allocations_left;
+    return true;
+}
+
 void* allocate(std::size_t size, std::size_t alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__) noexcept
 {
+    if (!may_allocate())
+        return nullptr;
     void* const memory = std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
     ++allocations.made;
     if (memory != nullptr) {
