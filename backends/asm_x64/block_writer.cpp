@@ -11,7 +11,6 @@
 #include "support/noise.hpp"
 
 #include <cstring>
-#include <memory>
 
 namespace mopvm::asm_x64
 {
@@ -188,22 +187,6 @@ std::uint64_t link_target(const Cell* stub) noexcept
 const Cell* link_slot(const Cell* stub) noexcept
 {
     return stub - sizeof(code::Block) / sizeof(Cell) - 1;
-}
-
-std::size_t encode_block(std::span<const isa::Operation> operations,
-                         std::uint64_t pc,
-                         std::span<Encoded, max_units> units) noexcept
-{
-    std::size_t count = 0;
-    for (const isa::Operation& operation : operations) {
-        std::construct_at(&units[count], encode(operation, pc));
-        if (units[count].unit != Unit::invalid)
-            ++count;
-        pc += operation.length;
-    }
-    if (!isa::ends_block(operations.back().opcode))
-        units[count++] = encode_go_on(pc);
-    return count;
 }
 
 std::size_t write_units(std::byte* to,

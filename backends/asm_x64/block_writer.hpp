@@ -53,11 +53,4 @@ std::size_t write_units(std::byte* to,
 
 /// Units of a block at most: one for each operation, and one that goes on behind them.
 inline constexpr std::size_t max_units = code::max_block_operations + 1;
-
-/// The units of @p operations, which begin at @p pc, in order; those without effect are left out,
-/// and when nothing transfers control at the end, a unit that goes on behind them is added.
-/// @return how many there are in @p units.
-std::size_t encode_block(std::span<const isa::Operation> operations,
-                         std::uint64_t pc,
-                         std::span<Encoded, max_units> units) noexcept;
 }  // namespace mopvm::asm_x64

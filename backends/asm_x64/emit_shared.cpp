@@ -126,10 +126,8 @@ void Emitter::emit_cold()
             a.add(rbx, access.cell);
         a.jmp(m_leave_fault);
     }
-    for (const ColdFault& fault : m_cold_faults) {
-        a.bind(fault.from);
-        if (fault.cell != 0)
-            a.add(rbx, fault.cell);
+    for (const Label& fault : m_cold_faults) {
+        a.bind(fault);
         a.jmp(m_leave_fault);
     }
     m_cold_accesses.clear();

@@ -175,7 +175,7 @@ void Emitter::emit_fused(Shape shape, UnitCode unit)
 void Emitter::emit_semantic()
 {
     const Label fault = a.newLabel();
-    m_cold_faults.push_back({.from = fault, .cell = m_cell});
+    m_cold_faults.push_back(fault);
     a.mov(rdi, qword_ptr(rsp, stack_offset::frame));
     a.lea(rsi, payload(0));
     a.call(qword_ptr(rdi, frame_offset::execute));

@@ -94,11 +94,6 @@ private:
         bool is_store;
         std::int32_t cell;
     };
-    struct ColdFault
-    {
-        Label from;
-        std::int32_t cell;
-    };
 
     // emit_shared.cpp
     void emit_checked_call(Label label, std::int32_t function, std::uint32_t length);
@@ -171,6 +166,6 @@ private:
     std::array<Label, 4> m_check_store;  ///< The same.
     Label m_leave_with_pc;
     std::vector<ColdAccess> m_cold_accesses;
-    std::vector<ColdFault> m_cold_faults;
+    std::vector<Label> m_cold_faults;  ///< Of units that are in no sequence: the cell is at rbx.
 };
 }  // namespace mopvm::asm_x64

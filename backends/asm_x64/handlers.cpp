@@ -173,8 +173,6 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
 
     if (const auto unsettled = settle(code, bytes); unsettled != asmjit::kErrorOk)
         return asmjit_refuses(unsettled);
-    if (error.occurred())
-        return std::unexpected{error.text()};
     if (!host.protect(bytes.data(), bytes.size()))
         return host_refuses("the host lets no emitted code be executed");
 

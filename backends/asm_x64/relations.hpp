@@ -91,6 +91,7 @@ struct OperandPlaces
     std::uint8_t second_shift = 0;  ///< Where in the cell the second source is.
     std::uint8_t access = 2;        ///< 0: a load, 1: a store, 2: neither.
     std::uint16_t base_mask = 0;    ///< All bits for loads and stores.
+    bool has_two = false;           ///< As above.
     bool is_rare = false;           ///< `has_two` or `forgets`.
 };
 
@@ -104,6 +105,7 @@ inline constexpr auto operand_places = [] {
                         8 * (of.is_store ? cell_offset::rd : cell_offset::rs2)),
                     .access = static_cast<std::uint8_t>(of.is_access ? of.is_store : 2),
                     .base_mask = static_cast<std::uint16_t>(of.is_access ? 0xffff : 0),
+                    .has_two = of.has_two,
                     .is_rare = of.has_two || of.forgets};
     }
     return table;
@@ -242,7 +244,7 @@ private:
         m_producers[reg] = producer;
         m_written[reg] = m_number;
     }
-    void note_rare(Unit unit, const Cell& cell) noexcept;
+    void note_rare(const detail::OperandPlaces& of, const Cell& cell) noexcept;
 
     std::uint8_t m_number = first_number;  ///< Of the next unit; a block has fewer than 100.
     std::array<Access, 3> m_accesses{};    ///< The last load, the last store, what is neither.
@@ -271,7 +273,7 @@ inline Relation RelationTracker::next(Unit unit, const Cell& cell, std::uint8_t 
     access = {.number = m_number, .base = cell.rs1};
 
     if (of.is_rare) [[unlikely]] {
-        note_rare(unit, cell);
+        note_rare(of, cell);
     } else {
         bits |= token_bit::over * distance_to(result);
         write(result, m_number);
@@ -282,9 +284,9 @@ inline Relation RelationTracker::next(Unit unit, const Cell& cell, std::uint8_t 
 }
 
 /// What units do that write two registers, or that use the host registers of earlier results.
-inline void RelationTracker::note_rare(Unit unit, const Cell& cell) noexcept
+inline void RelationTracker::note_rare(const detail::OperandPlaces& of, const Cell& cell) noexcept
 {
-    if (detail::operands(shape(unit)).has_two) {
+    if (of.has_two) {
         write(cell.rd, never);
         write(cell.r3, m_number);
     } else {

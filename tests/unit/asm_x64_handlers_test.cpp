@@ -223,6 +223,35 @@ TEST_F(AsmHandlers, are_an_error_when_they_do_not_fit_where_they_are_placed)
     EXPECT_EQ(CountingHost::mapped, 1);
 }
 
+TEST_F(AsmHandlers, are_an_error_when_their_sections_reach_beyond_all_addresses)
+{
+    const std::string error = refused(emit(counting_host, [](asmjit::CodeHolder& code) {
+        asmjit::Section* section = nullptr;
+        ASSERT_EQ(code.newSection(&section, "far"), asmjit::kErrorOk);
+        section->setVirtualSize(~std::uint64_t{0});
+    }));
+    EXPECT_TRUE(error.starts_with("the handlers cannot be emitted: ")) << error;
+    EXPECT_EQ(CountingHost::mapped, 1);
+}
+
+TEST_F(AsmHandlers, are_an_error_when_a_jump_to_another_section_is_too_short)
+{
+    const std::string error = refused(emit(counting_host, [](asmjit::CodeHolder& code) {
+        asmjit::Section* section = nullptr;
+        ASSERT_EQ(code.newSection(&section, "far"), asmjit::kErrorOk);
+        asmjit::x86::Assembler a{&code};
+        const asmjit::Label label = a.newLabel();
+        a.short_().jmp(label);
+        a.section(section);
+        constexpr std::size_t farther_than_short_jumps = 256;
+        for (std::size_t i = 0; i < farther_than_short_jumps; ++i)
+            a.nop();
+        a.bind(label);
+    }));
+    EXPECT_TRUE(error.starts_with("the handlers cannot be emitted: ")) << error;
+    EXPECT_EQ(CountingHost::mapped, 1);
+}
+
 TEST_F(AsmHandlers, are_an_error_without_memory)
 {
     HostCode::Host host = counting_host;

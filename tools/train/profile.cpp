@@ -3,14 +3,13 @@
 
 #include "profile.hpp"
 
-#include "asm_x64/block_writer.hpp"
+#include "asm_x64/encode.hpp"
 #include "code/lookahead.hpp"
 #include "elf/loader.hpp"
 #include "memory/mapping.hpp"
 
 #include <mopvm/mopvm.hpp>
 
-#include <array>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -51,11 +50,15 @@ Stretch read_stretch(std::uint64_t pc, const code::CodeConfig& config, const mem
 Run to_run(const Stretch& stretch, std::uint64_t pc)
 {
     Run run{.count = stretch.count};
-    std::array<asm_x64::Encoded, asm_x64::max_units> units;
-    const std::size_t unit_count = asm_x64::encode_block(stretch.operations, pc, units);
     asm_x64::RelationTracker tracker;
-    for (const asm_x64::Encoded& unit : std::span{units}.first(unit_count))
-        run.units.push_back(tracker.next(unit));
+    for (const isa::Operation& operation : stretch.operations) {
+        const asm_x64::Encoded unit = asm_x64::encode(operation, pc);
+        if (unit.unit != asm_x64::Unit::invalid)
+            run.units.push_back(tracker.next(unit));
+        pc += operation.length;
+    }
+    if (!isa::ends_block(stretch.operations.back().opcode))
+        run.units.push_back(tracker.next(asm_x64::encode_go_on(pc)));
     return run;
 }
 }  // namespace
