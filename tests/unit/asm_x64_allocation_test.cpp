@@ -7,11 +7,10 @@
 
 #include "asm_x64/self_test.hpp"
 #include "machine/backend.hpp"
+#include "support/child_process.hpp"
 
 #include <asmjit/asmjit.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -220,18 +219,6 @@ TEST(AsmAllocation, of_the_start_up_test_may_fail_anywhere)
         ASSERT_EQ(live, before);
         ASSERT_NE(ending, Ending::refused) << "no handler is wrong, whatever memory there is";
     }
-}
-
-/// Exit status of a process that was started to @p run.
-template <typename Run>
-int status_of_child(const Run& run)
-{
-    const pid_t child = ::fork();
-    if (child == 0)
-        ::_exit(run());
-    int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /// The engine is not there then, and says why; the best that is left is another. In processes of
