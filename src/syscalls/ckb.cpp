@@ -42,15 +42,12 @@ try {
     // A string without end fails as loading its bytes one by one does: at the first byte outside.
     if (address >= memory.size())
         return std::unexpected{Error{.code = ErrorCode::mem_out_of_bound, .address = address}};
-    const auto rest = memory.view(address, memory.size() - address);
-    if (!rest)
-        return std::unexpected{rest.error()};
-    const auto* const end =
-        static_cast<const std::byte*>(std::memchr(rest->data(), 0, rest->size()));
+    const auto rest = *memory.view(address, memory.size() - address);
+    const auto* const end = static_cast<const std::byte*>(std::memchr(rest.data(), 0, rest.size()));
     if (end == nullptr)
         return std::unexpected{
             Error{.code = ErrorCode::mem_out_of_bound, .address = memory.size()}};
-    return std::span{rest->data(), end};
+    return std::span{rest.data(), end};
 }
 
 class CkbSyscalls final : public SyscallHandler

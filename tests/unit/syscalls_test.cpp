@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -43,10 +44,12 @@ public:
     std::string input;
     std::string outputs[3];
     std::optional<Error> failure;
+    std::function<void()> before_read = [] {};
     std::size_t largest_read = 0;
 
     Result<std::size_t> read(std::span<std::byte> to) noexcept override
     {
+        before_read();
         largest_read = std::max(largest_read, to.size());
         if (failure)
             return std::unexpected{*failure};
@@ -211,6 +214,15 @@ TEST_F(CkbSyscallsTest, TakesNoOtherNumber)
         expect_not_mine(number);
 }
 
+TEST_F(CkbSyscallsTest, AStreamThatFailsEndsTheRun)
+{
+    make(make_ckb_syscalls(streams));
+    streams->failure = Error{.code = ErrorCode::io, .text = "broken"};
+    const auto answer = call(debug_print, {data_address});
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_EQ(answer.error(), *streams->failure);
+}
+
 TEST_F(PosixSyscallsTest, KnowsThreeDescriptors)
 {
     make_posix();
@@ -272,6 +284,18 @@ TEST_F(PosixSyscallsTest, RefusesBuffersThatTheGuestMayNotAccess)
     EXPECT_EQ(value(write, {1, max, 0}), 0U);
     EXPECT_EQ(streams->input, "abc");
     EXPECT_EQ(streams->outputs[1], "");
+}
+
+TEST_F(PosixSyscallsTest, RefusesABufferThatIsCodeByTheTimeTheInputIsThere)
+{
+    make_posix();
+    streams->input = "abc";
+    streams->before_read = [&] {
+        ASSERT_TRUE(
+            machine->memory().init_pages(data_address, page_size, page_flag::executable, {}, 0));
+    };
+    EXPECT_EQ(value(read, {0, data_address, 3}), bad_address);
+    EXPECT_EQ(get(data_address, 3), std::string(3, '\0'));
 }
 
 TEST_F(PosixSyscallsTest, WritesAll)
