@@ -4,6 +4,7 @@
 
 #include "code/code_view.hpp"
 #include "machine/backend.hpp"
+#include "machine/program.hpp"
 #include "memory/mapping.hpp"
 #include "support/allocation_counter.hpp"
 #include "support/guest.hpp"
@@ -100,6 +101,34 @@ TEST_P(Growth, does_not_come_from_machines_that_are_gone)
     EXPECT_LE(after.mapped, pages.mapped + slack);
     EXPECT_LE(after.resident, pages.resident + slack);
 #endif
+}
+
+TEST_P(Growth, does_not_come_from_configurations_that_are_new)
+{
+    Assembler code;
+    code.nop();
+    code.exit(0);
+    const Program program = Program::from_elf(build(test::program(code))).value();
+    const auto loaded = [&](std::uint32_t price) {
+        Machine machine =
+            Machine::create({.cost_model = CostModel::standard().with("addi", price).value(),
+                             .backend = engine()})
+                .value();
+        EXPECT_TRUE(machine.load(program));
+        return machine;
+    };
+    // Loaded now and run once the program has forgotten its decoded code.
+    Machine first = loaded(0);
+    std::int64_t live = 0;
+    for (std::uint32_t price = 1; price <= 3 * max_shared_images; ++price) {
+        if (price == max_shared_images + 1)
+            live = allocations.live;
+        const Exit exit = loaded(price).run();
+        EXPECT_EQ(name(exit.reason), "exited");
+        EXPECT_EQ(exit.cycles, 3 * price + 500);
+    }
+    EXPECT_EQ(allocations.live, live);
+    EXPECT_EQ(first.run().cycles, 500U);
 }
 
 /// Code that is repeated all over a page, eight halfwords at a time.
