@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace mopvm::asm_x64
 {
@@ -174,7 +175,7 @@ constexpr std::uint64_t value(Values values, std::uint64_t i) noexcept
     case Values::least:
         return is_second ? ~std::uint64_t{0} : sign;
     }
-    return 0;
+    std::unreachable();
 }
 
 /// A machine's state with sixteen KiB of memory.

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <new>
+#include <utility>
 
 namespace mopvm
 {
@@ -36,7 +37,7 @@ constexpr std::uint32_t standard_cycles(isa::CostClass cost) noexcept
     case isa::CostClass::system:
         return 500;
     }
-    return 0;
+    std::unreachable();
 }
 
 /// Calls @p use with the index of every operation called @p operation: JALR has two.

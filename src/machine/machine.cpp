@@ -221,7 +221,7 @@ std::optional<Exit> Machine::Impl::settle(Machine& machine, Stop stop) noexcept
         pause_requested->store(false, std::memory_order_seq_cst);
         return stopped(Exit::Reason::paused);
     }
-    return std::nullopt;
+    std::unreachable();
 }
 
 std::optional<Exit> Machine::Impl::system_call(Machine& machine) noexcept
