@@ -74,6 +74,15 @@ Assembler caller(std::uint64_t begin, std::uint64_t end)
     return code;
 }
 
+/// A guest that runs through @p field, which begins at `field_begin`.
+Adversary through(const Assembler& field)
+{
+    Assembler main;
+    main.li(t0, field_begin);
+    main.jalr(zero, 0, t0);
+    return {.file = file_of(main, {segment_of(field)})};
+}
+
 /// Repeats @p body for ever.
 template <typename Body>
 void repeat_forever(Assembler& code, const Body& body)
@@ -122,10 +131,7 @@ Adversary decoded_in_vain(std::uint64_t block, const Fill& fill)
         field.bind(next);
     }
     field.exit(0);
-    Assembler main;
-    main.li(t0, field_begin);
-    main.jalr(zero, 0, t0);
-    return {.file = file_of(main, {segment_of(field)})};
+    return through(field);
 }
 
 /// Each halfword of the field is a block.
@@ -134,10 +140,7 @@ Adversary new_blocks()
     Assembler field{field_begin};
     fill_to(field, field_end - page_size, c_jump_on);
     field.exit(0);
-    Assembler main;
-    main.li(t0, field_begin);
-    main.jalr(zero, 0, t0);
-    return {.file = file_of(main, {segment_of(field)})};
+    return through(field);
 }
 
 Adversary calls_of_every_halfword()

@@ -184,7 +184,8 @@ private:
         return static_cast<std::uint16_t>(place);
     }
 
-    /// What is no sequence begins with what its own beginning begins with.
+    /// What is no sequence begins with what its own beginning begins with. That has a lower number,
+    /// so in the order of the children it is complete before it is looked at.
     void inherit()
     {
         for (const Child& child : m_children) {
