@@ -24,16 +24,20 @@ TEST_P(PitfallsArithmetic, x0_as_destination_inside_fused_sequences)
 {
     Assembler a;
     const auto bad = a.label();
-    // Not with x0, which would not differ from itself.
+    // Reads x0 where no engine knows its value beforehand, as they do in branches.
     a.sub(s0, a0, a0);
+    const auto expect_x0_to_be_0 = [&] {
+        a.sltu(t1, s0, zero);
+        a.bnez(t1, bad);
+    };
     a.li(a0, minus_one);
     a.li(a1, minus_one);
     a.mulhu(a3, a0, a1);
     a.mul(zero, a0, a1);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.mulhu(zero, a0, a1);
     a.mul(a3, a0, a1);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.check(a3, 1, 2);
     a.mulhu(a3, a0, a1);  // equal destinations: not fused, the low word wins
     a.mul(a3, a0, a1);
@@ -42,41 +46,41 @@ TEST_P(PitfallsArithmetic, x0_as_destination_inside_fused_sequences)
     a.li(a5, 3);
     a.div(a3, a4, a5);
     a.rem(zero, a4, a5);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.check(a3, 3, 4);
     a.div(zero, a4, a5);
     a.rem(a3, a4, a5);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.check(a3, 1, 5);
     a.li(a1, minus_one);
     a.li(a2, 2);
     a.add(a0, a1, a2);
     a.sltu(zero, a0, a1);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.check(a0, 1, 6);
     a.sub(a0, a2, a1);
     a.sltu(zero, a2, a1);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.check(a0, 3, 7);
     a.sub(zero, a2, a1);
     a.sltu(a3, a2, a1);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.check(a3, 1, 8);
     a.add(a0, a1, a2);
     a.sltu(zero, a0, a1);
     a.add(zero, zero, a2);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.add(a0, a1, a2);
     a.sltu(a3, a0, a1);
     a.add(zero, a3, a2);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.check(a3, 1, 9);
     a.lui(zero, 0x12345);
     a.addiw(zero, zero, 7);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.auipc(zero, 1);
     a.addi(zero, zero, 7);
-    a.bne(zero, s0, bad);
+    expect_x0_to_be_0();
     a.exit(0);
     a.bind(bad);
     a.exit(1);
