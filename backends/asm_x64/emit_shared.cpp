@@ -195,10 +195,21 @@ void Emitter::go_to_target(Label missing)
     enter_block();
 }
 
-std::size_t Emitter::emit_handler(std::span<const Token> tokens)
+/// Leaves all registers as they are; flags mean nothing where a handler begins.
+void Emitter::add_to(std::uint64_t* runs)
+{
+    a.push(rax);
+    a.mov(rax, reinterpret_cast<std::uintptr_t>(runs));
+    a.inc(qword_ptr(rax));
+    a.pop(rax);
+}
+
+std::size_t Emitter::emit_handler(std::span<const Token> tokens, std::uint64_t* runs)
 {
     a.align(asmjit::AlignMode::kCode, 16);
     const std::size_t begin = a.offset();
+    if (runs != nullptr)
+        add_to(runs);
     m_tokens = tokens;
     m_cell = 0;
     for (m_position = 0; m_position < tokens.size(); ++m_position) {

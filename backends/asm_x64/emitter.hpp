@@ -78,8 +78,9 @@ public:
     /// The function that C++ calls, and what handlers jump to and call. Comes first.
     void emit_shared();
 
-    /// The handler of @p tokens. @return where it begins, in bytes from the beginning of the code.
-    std::size_t emit_handler(std::span<const Token> tokens);
+    /// The handler of @p tokens, which adds to @p runs, unless that is null, whenever it begins.
+    /// @return where it begins, in bytes from the beginning of the code.
+    std::size_t emit_handler(std::span<const Token> tokens, std::uint64_t* runs = nullptr);
 
     /// Where the function is that C++ calls with a frame; it answers with a `Leave`.
     [[nodiscard]] std::size_t entry() const noexcept { return m_entry; }
@@ -99,6 +100,7 @@ private:
     void emit_checked_call(Label label, std::int32_t function, std::uint32_t length);
     void emit_cold();
     void forget_registers();
+    void add_to(std::uint64_t* runs);
     void dispatch(std::int32_t behind);
     void enter_block();
     void poll_pause();

@@ -61,6 +61,8 @@ constexpr Way way(isa::Opcode opcode) noexcept
         return Way::jump_of_pair;
     case isa::Opcode::far_jump_abs:
         return Way::jump_of_pair_absolute;
+    case isa::Opcode::jalr_v0:
+        return Way::indirect;
     default:
         break;
     }

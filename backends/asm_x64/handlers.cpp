@@ -134,9 +134,7 @@ const HostCode::Host& HostCode::system() noexcept
 }
 
 std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> sequences,
-                                                    const HostCode::Host& host,
-                                                    const HostFeatures& features,
-                                                    void (*tamper)(asmjit::CodeHolder& code))
+                                                    const EmitOptions& options)
 {
     if (sequences.size() > SequenceMatcher::max_sequences)
         return std::unexpected{std::to_string(sequences.size()) + " sequences are more than " +
@@ -149,31 +147,36 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
         return asmjit_refuses(refused);
     code.setErrorHandler(&error);
     const std::size_t room = room_for(sequences);
-    auto memory = memory_for(room, host);
+    auto memory = memory_for(room, options.host);
     if (!memory)
         return std::unexpected{std::move(memory.error())};
     const std::span<std::byte> bytes{memory->begin(), room};
     write_to(code, bytes);
-    Emitter emitter{code, features};
+    Emitter emitter{code, options.features};
     emitter.emit_shared();
 
+    const auto count = [&](std::size_t handler) {
+        return options.runs.empty() ? nullptr : &options.runs[handler];
+    };
     std::array<std::size_t, unit_count> units{};
     for (std::size_t i = 1; i < unit_count; ++i) {
         const Token token{.unit = static_cast<Unit>(i)};
-        units[i] = emitter.emit_handler({&token, 1});
+        if (has_handler(token.unit))
+            units[i] = emitter.emit_handler({&token, 1}, count(i));
     }
     std::vector<std::size_t> offsets;
     offsets.reserve(sequences.size());
     for (const Sequence& sequence : sequences)
-        offsets.push_back(emitter.emit_handler(sequence.span()));
-    if (tamper != nullptr)
-        tamper(code);
+        offsets.push_back(
+            emitter.emit_handler(sequence.span(), count(unit_count + offsets.size())));
+    if (options.tamper != nullptr)
+        options.tamper(code);
     if (error.occurred())
         return std::unexpected{error.text()};
 
     if (const auto unsettled = settle(code, bytes); unsettled != asmjit::kErrorOk)
         return asmjit_refuses(unsettled);
-    if (!host.protect(bytes.data(), bytes.size()))
+    if (!options.host.protect(bytes.data(), bytes.size()))
         return host_refuses("the host lets no emitted code be executed");
 
     Handlers handlers;
@@ -183,8 +186,10 @@ std::expected<Handlers, std::string> Handlers::emit(std::span<const Sequence> se
         return static_cast<std::uint32_t>(
             reinterpret_cast<std::uintptr_t>(handlers.m_code.begin() + offset));
     };
-    for (std::size_t i = 1; i < unit_count; ++i)
-        handlers.m_units[i] = address(units[i]);
+    for (std::size_t i = 1; i < unit_count; ++i) {
+        if (has_handler(static_cast<Unit>(i)))
+            handlers.m_units[i] = address(units[i]);
+    }
     for (const std::size_t offset : offsets)
         handlers.m_sequences.push_back(address(offset));
     handlers.m_enter =

@@ -54,19 +54,29 @@ private:
     std::unique_ptr<std::byte, Unmap> m_memory{nullptr, Unmap{nullptr, 0}};
 };
 
+/// How handlers are emitted. All but what a process does for its guests is there for tests.
+struct EmitOptions
+{
+    const HostCode::Host& host = HostCode::system();
+    HostFeatures features = HostFeatures::of_this_host();
+    /// Called with the code before it is placed: tests break it there.
+    void (*tamper)(asmjit::CodeHolder& code) = nullptr;
+    /// Counts how often each handler begins, those of all units first, then those of the sequences.
+    /// Has room for them, and outlives them; empty: nothing is counted.
+    std::span<std::uint64_t> runs{};
+};
+
 /// The handlers of every unit and of some sequences. Immutable; any number of threads may run them.
 class Handlers
 {
 public:
     /// Emits the handlers. @return why that is not possible.
-    /// @p tamper is called with the code before it is placed: tests break it there.
     [[nodiscard]] static std::expected<Handlers, std::string> emit(
         std::span<const Sequence> sequences,
-        const HostCode::Host& host = HostCode::system(),
-        const HostFeatures& features = HostFeatures::of_this_host(),
-        void (*tamper)(asmjit::CodeHolder& code) = nullptr);
+        const EmitOptions& options = {});
 
     [[nodiscard]] const SequenceMatcher& matcher() const noexcept { return m_matcher; }
+    /// 0 when @p unit has no handler.
     [[nodiscard]] std::uint32_t of_unit(Unit unit) const noexcept { return m_units[index(unit)]; }
     [[nodiscard]] std::uint32_t of_sequence(std::uint16_t sequence) const noexcept
     {

@@ -333,7 +333,7 @@ private:
     const code::CodeImage m_no_code{{}, {}};
     std::atomic<bool> m_no_pause = false;
 };
-/// Not what leaves by itself, nor operations that are encoded as another unit.
+/// Not what leaves by itself, nor what the reference does.
 bool is_tested(Unit unit) noexcept
 {
     switch (shape(unit)) {
@@ -343,12 +343,6 @@ bool is_tested(Unit unit) noexcept
     case Shape::count:
     case Shape::semantic:
         return false;
-    case Shape::constant:
-        return unit == Unit::lui;
-    case Shape::call:
-        return unit == Unit::jal;
-    case Shape::call_indirect:
-        return unit == Unit::jalr;
     default:
         return true;
     }

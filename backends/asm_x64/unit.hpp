@@ -25,7 +25,7 @@ enum class Unit : std::uint8_t
 /// How a unit's operands become its result; one emitting function for each.
 enum class Shape : std::uint8_t
 {
-    nothing,
+    nothing,  ///< No handler.
     constant,
     small_constant,
     move,
@@ -128,6 +128,12 @@ static_assert(unit_count <= 256);
 [[nodiscard]] constexpr Shape shape(Unit unit) noexcept
 {
     return detail::unit_table[index(unit)].shape;
+}
+
+/// False when operations are never encoded as @p unit.
+[[nodiscard]] constexpr bool has_handler(Unit unit) noexcept
+{
+    return shape(unit) != Shape::nothing;
 }
 
 /// As in units.inc.

@@ -169,7 +169,7 @@ Attempt attempt(std::uint64_t allocations, const Action& action)
 TEST(AsmAllocation, of_handlers_is_undone_with_them)
 {
     const std::int64_t before = live;
-    auto handlers = std::make_optional(Handlers::emit(chosen_sequences(), counting_host));
+    auto handlers = std::make_optional(Handlers::emit(chosen_sequences(), {.host = counting_host}));
     ASSERT_TRUE(*handlers);
     EXPECT_GT(live, before);
     handlers.reset();
@@ -193,7 +193,7 @@ TEST(AsmAllocation, of_an_emission_may_fail_anywhere)
         CountingHost::reset();
         const std::int64_t before = live;
         const Attempt made = attempt(allocations, [] {
-            const auto handlers = Handlers::emit(chosen_sequences(), counting_host);
+            const auto handlers = Handlers::emit(chosen_sequences(), {.host = counting_host});
             return handlers ? std::string{} : handlers.error();
         });
         ASSERT_EQ(live, before) << "leaked, with memory for " << allocations << " allocations";
@@ -208,7 +208,7 @@ TEST(AsmAllocation, of_an_emission_may_fail_anywhere)
 
 TEST(AsmAllocation, of_the_start_up_test_may_fail_anywhere)
 {
-    const auto handlers = Handlers::emit(chosen_sequences(), counting_host);
+    const auto handlers = Handlers::emit(chosen_sequences(), {.host = counting_host});
     ASSERT_TRUE(handlers);
     Ending ending = Ending::no_memory;
     for (std::uint64_t allocations = 0; ending != Ending::done; ++allocations) {

@@ -30,15 +30,29 @@ struct Subject
     HostFeatures features;
 };
 
-/// The handlers of the process, or such as use nothing that not every processor has.
-const Handlers& emitted_handlers(const HostFeatures& features)
+/// The handlers that a process has, or such as use nothing that not every processor has. They count
+/// how often each of them runs.
+class CountedHandlers
 {
-    static const auto plain =
-        Handlers::emit(asm_x64::chosen_sequences(), asm_x64::HostCode::system(), HostFeatures{});
-    const auto& handlers = features == HostFeatures{} ? plain : asm_x64::handlers();
-    EXPECT_TRUE(handlers) << handlers.error();
-    return *handlers;
-}
+public:
+    explicit CountedHandlers(const HostFeatures& features)
+        : m_handlers{
+              Handlers::emit(asm_x64::chosen_sequences(), {.features = features, .runs = m_runs})
+                  .value()}
+    {}
+
+    [[nodiscard]] const Handlers& operator*() const { return m_handlers; }
+    [[nodiscard]] std::uint64_t runs_of(Unit unit) const { return m_runs[index(unit)]; }
+    [[nodiscard]] std::uint64_t runs_of_sequence(std::size_t i) const
+    {
+        return m_runs[asm_x64::unit_count + i];
+    }
+
+private:
+    std::vector<std::uint64_t> m_runs =
+        std::vector<std::uint64_t>(asm_x64::unit_count + asm_x64::chosen_sequences().size());
+    Handlers m_handlers;
+};
 
 /// An operation with registers out of few, and x0 among them, or out of all.
 Operation any_operation(Opcode opcode, Choices& choices)
@@ -88,7 +102,8 @@ protected:
         ASSERT_EQ(difference(wanted, got), "") << text_of(operations);
     }
 
-    BlockBench m_bench{emitted_handlers(GetParam().features), GetParam().version};
+    CountedHandlers m_handlers{GetParam().features};
+    BlockBench m_bench{*m_handlers, GetParam().version};
     Choices m_choices{seed};
 };
 
@@ -103,6 +118,12 @@ TEST_P(AsmOperations, do_what_the_reference_does)
             if (testing::Test::HasFailure())
                 return;
         }
+    }
+    for (std::size_t i = 1; i < asm_x64::unit_count; ++i) {
+        const auto unit = static_cast<Unit>(i);
+        // What counts blocks is in none of these.
+        const bool should_run = has_handler(unit) && unit != Unit::count;
+        EXPECT_EQ(m_handlers.runs_of(unit) != 0, should_run) << name(unit);
     }
 }
 
@@ -153,6 +174,8 @@ TEST_P(AsmOperations, do_it_in_every_chosen_sequence)
             if (testing::Test::HasFailure())
                 return;
         }
+        const auto i = static_cast<std::size_t>(&sequence - asm_x64::chosen_sequences().data());
+        EXPECT_GT(m_handlers.runs_of_sequence(i), 0U) << "sequence " << i;
     }
 }
 
@@ -228,8 +251,7 @@ TEST_P(AsmOperations, do_it_in_any_sequence)
         for (int i = 0; i < 3; ++i)
             blocks.push_back(code.make(made));
     }
-    const auto handlers =
-        Handlers::emit(sequences, asm_x64::HostCode::system(), GetParam().features);
+    const auto handlers = Handlers::emit(sequences, {.features = GetParam().features});
     ASSERT_TRUE(handlers) << handlers.error();
     BlockBench bench{*handlers, GetParam().version};
     std::size_t in_sequences = 0;
